@@ -22,6 +22,8 @@ pub mod method {
     pub const TRANSACTION_AMEND: &str = "redline/transaction/amend";
     /// Request: [`super::SplitParams`] -> [`super::Transaction`].
     pub const TRANSACTION_SPLIT: &str = "redline/transaction/split";
+    /// Request: [`super::ReproposeParams`] -> [`super::Transaction`].
+    pub const TRANSACTION_REPROPOSE: &str = "redline/transaction/repropose";
     /// Request: [`super::CheckpointListParams`] -> [`super::CheckpointListResult`].
     pub const CHECKPOINT_LIST: &str = "redline/checkpoint/list";
     /// Request: [`super::RestoreParams`] -> [`super::RestoreResult`].
@@ -43,14 +45,13 @@ macro_rules! wire {
         $(#[$meta])*
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
         #[serde(rename_all = "camelCase")]
-        #[ts(export_to = "v1/")]
+        #[ts(optional_fields = nullable)]
         $vis struct $name { $($body)* }
     };
     ($(#[$meta:meta])* $vis:vis enum $name:ident { $($body:tt)* }) => {
         $(#[$meta])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
         #[serde(rename_all = "snake_case")]
-        #[ts(export_to = "v1/")]
         $vis enum $name { $($body)* }
     };
 }
@@ -179,7 +180,6 @@ pub struct Hunk {
     /// `h_…`, stable while its base range overlaps.
     pub id: String,
     /// Grows with every change of the hunk; a decision names the one that was shown.
-    #[ts(type = "number")]
     pub revision: u64,
     /// Where it stands.
     pub state: HunkState,
@@ -233,7 +233,6 @@ pub struct FileChange {
     /// State of the file's own operation (create, delete, rename, set_mode), or of its hunks together.
     pub state: HunkState,
     /// Revision of the file's operation.
-    #[ts(type = "number")]
     pub revision: u64,
     /// Facts a reviewer must see: `reanchored`, `overwrite`, `recounted`, `inexact:indentation`, …
     #[serde(default)]
@@ -249,7 +248,6 @@ pub struct Transaction {
     /// `tx_…`.
     pub id: String,
     /// Grows with every change of the transaction.
-    #[ts(type = "number")]
     pub revision: u64,
     /// Where it stands.
     pub state: TransactionState,
@@ -258,7 +256,6 @@ pub struct Transaction {
     /// Who proposed it.
     pub proposed_by: String,
     /// Unix seconds.
-    #[ts(type = "number")]
     pub created_at: u64,
     /// The turn that made it, if one did.
     #[serde(default)]
@@ -388,7 +385,6 @@ pub struct HunkRef {
     pub id: String,
     /// The revision that was shown; absent means the present one.
     #[serde(default)]
-    #[ts(type = "number | null")]
     pub revision: Option<u64>,
 }
 }
@@ -400,7 +396,6 @@ pub struct FileRef {
     pub path: String,
     /// The transaction revision that was shown; absent means the present one.
     #[serde(default)]
-    #[ts(type = "number | null")]
     pub revision: Option<u64>,
 }
 }
@@ -428,7 +423,6 @@ pub struct DecideParams {
     pub transaction_id: Option<String>,
     /// The transaction revision that was shown, when the whole is decided.
     #[serde(default)]
-    #[ts(type = "number | null")]
     pub revision: Option<u64>,
     /// Hunks decided.
     #[serde(default)]
@@ -460,7 +454,6 @@ pub struct Receipt {
     /// Who decided: `cli`, `neovim`, …
     pub decided_by: String,
     /// Unix seconds.
-    #[ts(type = "number")]
     pub decided_at: u64,
     /// The hunks decided, with the revisions shown.
     pub hunks: Vec<HunkRef>,
@@ -510,6 +503,19 @@ pub struct SplitParams {
 }
 
 wire! {
+/// Params of `redline/transaction/repropose`: propose a conflict again.
+///
+/// Today's lines become its base, so that it waits for a decision as any other hunk.
+pub struct ReproposeParams {
+    /// `tx_…`; absent means the one that holds the hunk.
+    #[serde(default)]
+    pub transaction_id: Option<String>,
+    /// The conflict as shown.
+    pub hunk: HunkRef,
+}
+}
+
+wire! {
 /// Params of `redline/checkpoint/list`.
 #[derive(Default)]
 pub struct CheckpointListParams {}
@@ -523,7 +529,6 @@ pub struct Checkpoint {
     /// Short name.
     pub title: String,
     /// Unix seconds of the last change it covers.
-    #[ts(type = "number")]
     pub created_at: u64,
     /// Paths it touches.
     pub paths: Vec<String>,
@@ -638,8 +643,12 @@ pub struct CancelParams {
 
 /// One event of a turn, in order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
-#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
-#[ts(export_to = "v1/")]
+#[serde(
+    tag = "type",
+    rename_all = "snake_case",
+    rename_all_fields = "camelCase"
+)]
+#[ts(optional_fields = nullable)]
 pub enum SessionEvent {
     /// Text of the answer, to be appended.
     Text {
@@ -673,10 +682,8 @@ pub enum SessionEvent {
     /// Totals so far.
     Usage {
         /// Prompt tokens, cached ones included.
-        #[ts(type = "number")]
         input_tokens: u64,
         /// Answer tokens, reasoning included.
-        #[ts(type = "number")]
         output_tokens: u64,
     },
     /// The turn ended; always last, exactly once.
