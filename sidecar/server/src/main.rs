@@ -1,1 +1,3 @@
-fn main(){}
+//! The `redline` binary.
+
+fn main() {}
