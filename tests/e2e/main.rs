@@ -1,0 +1,28 @@
+//! End to end: the real binary, driven from outside.
+//!
+//! A test whose tool or editor is not on the machine is listed as ignored, by its own name; `cargo verify` brings them all.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::disallowed_methods,
+    reason = "tests"
+)]
+
+mod house;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+
+fn main() {
+    let arguments = Arguments::from_args();
+    let mut trials = Vec::new();
+    trials.extend(house::trials());
+    libtest_mimic::run(&arguments, trials).exit();
+}
+
+/// A test by name.
+fn test(name: &str, run: fn() -> anyhow::Result<()>) -> Trial {
+    Trial::test(name, move || {
+        run().map_err(|error| Failed::from(format!("{error:?}")))
+    })
+}

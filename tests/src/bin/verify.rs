@@ -1,0 +1,8 @@
+//! `cargo verify`: sets up what the tests need, runs everything, ends with `N passed, N failed`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    redline_tests::verify::run(&arguments)
+}

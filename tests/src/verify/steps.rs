@@ -1,0 +1,215 @@
+//! What each step runs.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+
+use anyhow::{Context, Result, bail};
+
+use super::{Counts, Step};
+use crate::program::{cargo, repository};
+
+/// In the order in which they run: quick ones first.
+pub(super) const ALL: &[Step] = &[
+    Step {
+        name: "format",
+        run: format,
+    },
+    Step {
+        name: "clippy",
+        run: clippy,
+    },
+    Step {
+        name: "tests",
+        run: tests,
+    },
+    Step {
+        name: "doc tests",
+        run: doc_tests,
+    },
+    Step {
+        name: "documentation",
+        run: documentation,
+    },
+    Step {
+        name: "generated contracts",
+        run: contracts,
+    },
+    Step {
+        name: "case corpus",
+        run: corpus,
+    },
+];
+
+fn format() -> Result<Counts> {
+    let mut command = cargo();
+    command.args(["fmt", "--all", "--", "--check"]);
+    let held = stream(command, Show::All, |_| {})?;
+    if !held {
+        bail!(
+            "not formatted, or rustfmt is missing: run `cargo fmt --all` (`rustup component add rustfmt`)"
+        );
+    }
+    Ok(Counts::one(true))
+}
+
+fn clippy() -> Result<Counts> {
+    let mut command = cargo();
+    command.args([
+        "clippy",
+        "--quiet",
+        "--workspace",
+        "--all-targets",
+        "--",
+        "--deny",
+        "warnings",
+    ]);
+    let held = stream(command, Show::All, |_| {})?;
+    if !held {
+        bail!("clippy found something, or is missing (`rustup component add clippy`)");
+    }
+    Ok(Counts::one(true))
+}
+
+/// The whole suite, with nextest where the machine has it.
+fn tests() -> Result<Counts> {
+    let mut build = cargo();
+    build.args([
+        "build",
+        "--quiet",
+        "--package",
+        "redline",
+        "--bin",
+        "redline",
+    ]);
+    if !stream(build, Show::All, |_| {})? {
+        bail!("the redline binary does not build");
+    }
+    let mut counts = Counts::default();
+    let nextest = cargo()
+        .args(["nextest", "--version"])
+        .output()
+        .is_ok_and(|output| output.status.success());
+    let mut command = cargo();
+    let held = if nextest {
+        command.args(["nextest", "run", "--workspace", "--no-fail-fast"]);
+        command.args(["--status-level", "skip", "--final-status-level", "skip"]);
+        command.args(["--color", "never"]);
+        stream(command, Show::Troubles, |line| counts.see_nextest(line))?
+    } else {
+        command.args(["test", "--workspace", "--no-fail-fast", "--quiet"]);
+        command.args([
+            "--lib", "--bins", "--tests", "--", "--format", "pretty", "--color", "never",
+        ]);
+        stream(command, Show::Troubles, |line| counts.see_cargo_test(line))?
+    };
+    settle(counts, held)
+}
+
+fn doc_tests() -> Result<Counts> {
+    let mut command = cargo();
+    command.args(["test", "--quiet", "--workspace", "--doc"]);
+    let mut counts = Counts::default();
+    let held = stream(command, Show::Troubles, |line| counts.see_cargo_test(line))?;
+    settle(counts, held)
+}
+
+fn documentation() -> Result<Counts> {
+    let mut command = cargo();
+    command.args(["doc", "--quiet", "--workspace", "--no-deps"]);
+    command.env("RUSTDOCFLAGS", "--deny warnings");
+    Ok(Counts::one(stream(command, Show::All, |_| {})?))
+}
+
+/// The committed contracts equal freshly generated ones.
+fn contracts() -> Result<Counts> {
+    let mut command = cargo();
+    command.args([
+        "run",
+        "--quiet",
+        "--package",
+        "redline-tests",
+        "--bin",
+        "codegen",
+        "--",
+        "--check",
+    ]);
+    Ok(Counts::one(stream(command, Show::All, |_| {})?))
+}
+
+fn corpus() -> Result<Counts> {
+    let mut command = cargo();
+    command.args([
+        "run",
+        "--quiet",
+        "--package",
+        "redline-tests",
+        "--bin",
+        "cases",
+        "--",
+    ]);
+    command.arg(repository().join("tests/cases"));
+    let mut counts = Counts::default();
+    let mut total = false;
+    let held = stream(command, Show::All, |line| total |= counts.see_total(line))?;
+    if !total {
+        bail!("the case runner did not say how many rows passed");
+    }
+    settle(counts, held)
+}
+
+/// A runner that failed without counting a failure did not get as far as its tests.
+fn settle(mut counts: Counts, held: bool) -> Result<Counts> {
+    if !held && counts.failures() == 0 {
+        counts.failed = 1;
+    }
+    Ok(counts)
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Show {
+    All,
+    /// Leaves out a line for each test that passed.
+    Troubles,
+}
+
+/// Runs a command, passes its output on line by line, and says whether it succeeded.
+#[allow(clippy::print_stdout, reason = "a program for a terminal")]
+fn stream(mut command: Command, show: Show, mut see: impl FnMut(&str)) -> Result<bool> {
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("cannot start {command:?}"))?;
+    let (sender, receiver) = mpsc::channel();
+    let out = forward(child.stdout.take().context("no stdout")?, sender.clone());
+    let err = forward(child.stderr.take().context("no stderr")?, sender);
+    for line in receiver {
+        see(&line);
+        let passed = line.trim_start().starts_with("PASS ") || line.ends_with(" ... ok");
+        if show == Show::All || !passed {
+            println!("   {line}");
+        }
+    }
+    let _ = (out.join(), err.join());
+    Ok(child.wait()?.success())
+}
+
+fn forward(pipe: impl Read + Send + 'static, to: mpsc::Sender<String>) -> thread::JoinHandle<()> {
+    thread::spawn(move || {
+        let mut reader = BufReader::new(pipe);
+        let mut line = Vec::new();
+        while reader.read_until(b'\n', &mut line).is_ok_and(|n| n > 0) {
+            let text = String::from_utf8_lossy(&line);
+            if to
+                .send(text.trim_end_matches(['\r', '\n']).to_owned())
+                .is_err()
+            {
+                return;
+            }
+            line.clear();
+        }
+    })
+}
