@@ -193,10 +193,11 @@ impl Desk {
     }
 }
 
+/// URI, version if there is one, and LSP text edits.
+type DocumentEdit = (String, Option<i64>, Vec<Value>);
+
 /// Lists what a `WorkspaceEdit` does to texts: URI, version, edits.
-fn document_edits(
-    edit: &Value,
-) -> std::result::Result<Vec<(String, Option<i64>, Vec<Value>)>, String> {
+fn document_edits(edit: &Value) -> std::result::Result<Vec<DocumentEdit>, String> {
     let mut list = Vec::new();
     if let Some(changes) = edit.get("documentChanges").and_then(Value::as_array) {
         for change in changes {

@@ -38,13 +38,12 @@ impl Counts {
         if let Some(rest) = line.strip_prefix("test result: ") {
             self.passed += number_before(rest, " passed");
             self.failed += number_before(rest, " failed");
-        } else if let Some(rest) = line.strip_prefix("test ") {
-            if let Some((name, _)) = rest
+        } else if let Some(rest) = line.strip_prefix("test ")
+            && let Some((name, _)) = rest
                 .split_once(" ... ignored")
                 .filter(|(_, after)| after.is_empty() || after.starts_with(','))
-            {
-                self.ignored.push(name.to_owned());
-            }
+        {
+            self.ignored.push(name.to_owned());
         }
     }
 
