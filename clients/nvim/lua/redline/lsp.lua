@@ -1,0 +1,252 @@
+---The language client: how it starts, what it announces, and what it does with what the sidecar sends. No UI.
+local M = {}
+
+local api = vim.api
+local method = require("redline.protocol").method
+
+M.NAME = "redline"
+
+local MODERN = vim.fn.has("nvim-0.11") == 1
+
+---@alias redline.Error { code: string, message: string, hint?: string }
+
+---Root of the workspace of a buffer, or nothing for a buffer that belongs to none.
+---@param bufnr integer
+---@return string?
+function M.root(bufnr)
+  local name = api.nvim_buf_get_name(bufnr)
+  if name == "" or vim.bo[bufnr].buftype ~= "" or name:find("^%a[%w+.-]+:") then
+    return nil
+  end
+  local markers = require("redline.config").get().root_markers
+  local root = vim.fs.root(bufnr, function(entry)
+    return vim.list_contains(markers, entry)
+  end)
+  if root then
+    return root
+  end
+  local cwd = vim.fs.normalize(vim.fn.getcwd())
+  local inside = vim.startswith(vim.fs.normalize(name), cwd:gsub("/$", "") .. "/")
+  return inside and cwd or nil
+end
+
+---@param bufnr integer
+---@return vim.lsp.Client?
+function M.client(bufnr)
+  local document = require("redline.document").get(bufnr)
+  local client = document and vim.lsp.get_client_by_id(document.client_id)
+  return client or vim.lsp.get_clients({ name = M.NAME, bufnr = bufnr })[1]
+end
+
+---The client of the current buffer, else the only one there is.
+---@return vim.lsp.Client?
+function M.any_client()
+  local client = M.client(api.nvim_get_current_buf())
+  local clients = vim.lsp.get_clients({ name = M.NAME })
+  return client or (#clients == 1 and clients[1] or nil)
+end
+
+---@param err any
+---@return redline.Error
+local function error_of(err)
+  local data = type(err) == "table" and type(err.data) == "table" and err.data or {}
+  return {
+    code = data.code or (type(err) == "table" and tostring(err.code)) or "INTERNAL",
+    message = type(err) == "table" and err.message or tostring(err),
+    hint = data.hint,
+  }
+end
+
+---Sends a request.
+---@param client vim.lsp.Client
+---@param name string
+---@param params table
+---@param on_done fun(err?: redline.Error, result?: any)
+---@param bufnr? integer
+function M.request(client, name, params, on_done, bufnr)
+  local function handler(err, result)
+    on_done(err and error_of(err) or nil, result)
+  end
+  params = vim.tbl_isempty(params) and vim.empty_dict() or params
+  local sent
+  if MODERN then
+    sent = client:request(name, params, handler, bufnr)
+  else
+    sent = client.request(name, params, handler, bufnr)
+  end
+  if not sent then
+    on_done({ code = "CLIENT_GONE", message = "the sidecar is not running", hint = ":checkhealth redline" })
+  end
+end
+
+---Tells the user what went wrong and what to do.
+---@param err redline.Error
+function M.report(err)
+  local text = ("redline: %s: %s"):format(err.code, err.message)
+  if err.hint and err.hint ~= "" then
+    text = text .. "\n" .. err.hint
+  end
+  vim.notify(text, vim.log.levels.ERROR)
+end
+
+---@param uri string
+---@param client_id integer
+---@return integer? bufnr of a loaded buffer that this client has open
+local function buffer_of(uri, client_id)
+  local ok, name = pcall(vim.uri_to_fname, uri)
+  local bufnr = ok and vim.fn.bufnr("^" .. vim.fn.fnameescape(name) .. "$") or -1
+  if bufnr == -1 or not api.nvim_buf_is_loaded(bufnr) then
+    bufnr = ok and vim.fn.bufadd(name) or -1
+  end
+  local document = bufnr ~= -1 and require("redline.document").get(bufnr)
+  return document and document.client_id == client_id and bufnr or nil
+end
+
+---@param params redline.TransactionChangedNotification
+local function on_changed(_, params, ctx)
+  local render = require("redline.render")
+  for _, shown in ipairs(params.documents) do
+    local bufnr = buffer_of(shown.uri, ctx.client_id)
+    if bufnr then
+      require("redline.document").update(bufnr, shown.version, shown.hunks)
+      local pending = #require("redline.document").pending(bufnr) > 0
+      render.refresh(bufnr)
+      require("redline.fold").update(bufnr, pending)
+      require("redline.keys").update(bufnr, pending)
+    end
+  end
+  require("redline.status").update(ctx.client_id, params.counts)
+end
+
+---@param params redline.SessionUpdateNotification
+local function on_session(_, params, ctx)
+  require("redline.session").update(ctx.client_id, params)
+end
+
+---Applies an edit of the sidecar's, as the editor would, but for two things: an edit for an older text is refused and
+---said to be (the editor drops it and says that it was applied), and each is an undo step of its own.
+local function on_apply_edit(err, params, ctx, config)
+  local document = require("redline.document")
+  for _, change in ipairs(params.edit.documentChanges or {}) do
+    local target = change.textDocument
+    local bufnr = target and buffer_of(target.uri, ctx.client_id)
+    if bufnr then
+      local version = target.version
+      if version and version ~= vim.NIL and document.changed_since(bufnr, version) then
+        return { applied = false, failureReason = ("%s changed after version %d"):format(target.uri, version) }
+      end
+      -- Setting the option closes the open undo step (`:help undo-break`).
+      vim.bo[bufnr].undolevels = vim.bo[bufnr].undolevels
+    end
+  end
+  return vim.lsp.handlers["workspace/applyEdit"](err, params, ctx, config)
+end
+
+---@param client vim.lsp.Client
+---@param bufnr integer
+local function on_attach(client, bufnr)
+  require("redline.document").open(bufnr, client.id)
+  require("redline.highlights").setup()
+  require("redline.view").setup()
+  require("redline.status").attach(client, bufnr)
+end
+
+---@param client_id integer
+local function on_exit(_, _, client_id)
+  vim.schedule(function()
+    for _, document in ipairs(require("redline.document").all()) do
+      if document.client_id == client_id then
+        M.detach(document.bufnr)
+      end
+    end
+    require("redline.status").forget(client_id)
+    require("redline.session").forget(client_id)
+  end)
+end
+
+---Forgets what a buffer showed.
+---@param bufnr integer
+function M.detach(bufnr)
+  require("redline.document").close(bufnr)
+  require("redline.render").clear(bufnr)
+  if api.nvim_buf_is_valid(bufnr) then
+    require("redline.fold").update(bufnr, false)
+    require("redline.keys").update(bufnr, false)
+    vim.b[bufnr].redline_status, vim.b[bufnr].redline_status_dict = nil, nil
+  end
+end
+
+---Configuration of the language client, for `vim.lsp.config` and `vim.lsp.start` alike.
+---@return vim.lsp.ClientConfig
+function M.config()
+  local capabilities = vim.lsp.protocol.make_client_capabilities()
+  capabilities.experimental = vim.tbl_deep_extend("force", capabilities.experimental or {}, {
+    redline = { version = require("redline.protocol").VERSION, review = true, session = true },
+  })
+  return {
+    name = M.NAME,
+    cmd = require("redline.config").get().cmd,
+    capabilities = capabilities,
+    handlers = {
+      [method.TRANSACTION_CHANGED] = on_changed,
+      [method.SESSION_UPDATE] = on_session,
+      ["workspace/applyEdit"] = on_apply_edit,
+    },
+    on_attach = on_attach,
+    on_exit = on_exit,
+    -- Decisions flush what is typed anyway; this bounds how late a conflict is seen.
+    flags = { debounce_text_changes = 30 },
+  }
+end
+
+---@param program string
+---@return boolean
+local function found(program)
+  if vim.fn.executable(program) == 1 then
+    return true
+  end
+  vim.notify_once(
+    ("redline: `%s` is not an executable; install it, or set vim.g.redline.cmd (:checkhealth redline)"):format(program),
+    vim.log.levels.WARN
+  )
+  return false
+end
+
+local enabled = false
+
+---Attaches a buffer when it is a file of a workspace.
+---@param bufnr integer
+---@param force? boolean also where `enabled = false`
+function M.attach(bufnr, force)
+  local config = require("redline.config").get()
+  if not (config.enabled or force) or M.client(bufnr) then
+    return
+  end
+  local root = M.root(bufnr)
+  if not root or not found(config.cmd[1]) then
+    return
+  end
+  if MODERN then
+    if not enabled then
+      enabled = true
+      vim.lsp.config(M.NAME, {
+        root_dir = function(of, on_dir)
+          local dir = M.root(of)
+          if dir then
+            on_dir(dir)
+          end
+        end,
+      })
+      vim.lsp.config(M.NAME, vim.tbl_extend("keep", M.config(), {}))
+      if config.enabled then
+        vim.lsp.enable(M.NAME)
+      end
+    end
+    -- A buffer without a file type never meets the event that `vim.lsp.enable` waits for.
+    vim.lsp.start(vim.tbl_extend("force", vim.lsp.config[M.NAME], { root_dir = root }), { bufnr = bufnr })
+  else
+    vim.lsp.start(vim.tbl_extend("force", M.config(), { root_dir = root }), { bufnr = bufnr })
+  end
+end
+
+return M
