@@ -1,0 +1,78 @@
+//! Where staged and displaced files wait.
+
+use std::fs::File;
+use std::sync::Arc;
+
+use crate::boundary::{Batch, Held};
+use crate::handle::Folder;
+
+/// A folder below the durable store for the files of one commit.
+#[derive(Debug, Clone)]
+pub struct Area {
+    held: Arc<Held>,
+}
+
+impl Area {
+    pub(crate) fn new(held: Arc<Held>) -> Self {
+        Self { held }
+    }
+
+    /// The folder, relative to the workspace root.
+    pub fn path(&self) -> &str {
+        &self.held.path
+    }
+
+    pub(super) fn folder(&self) -> &Folder {
+        &self.held.folder
+    }
+}
+
+/// A folder and a name in it where a file waits on the mount of its target.
+#[derive(Debug)]
+pub(super) struct Spot {
+    held: Arc<Held>,
+    pub(super) name: String,
+}
+
+impl Spot {
+    /// `name` in the area.
+    pub(super) fn in_area(area: &Area, name: &str) -> Self {
+        Self {
+            held: area.held.clone(),
+            name: name.to_owned(),
+        }
+    }
+
+    /// A name in the folder `target` that nothing else has: it names the area's owner.
+    pub(super) fn beside(area: &Area, target: &Arc<Held>, name: &str) -> Self {
+        let owner = area
+            .path()
+            .rsplit('/')
+            .find(|part| part.contains('_'))
+            .unwrap_or("commit");
+        Self {
+            held: target.clone(),
+            name: format!(".redline-{owner}-{name}.tmp"),
+        }
+    }
+
+    pub(super) fn create(&self, mode: u32) -> std::io::Result<File> {
+        self.folder().create_file(&self.name, mode)
+    }
+
+    pub(super) fn folder(&self) -> &Folder {
+        &self.held.folder
+    }
+}
+
+impl Batch {
+    /// The spot called `name` for a file that comes from or goes to a folder like `target`: in `area` when
+    /// a rename from there can work, else right in `target`.
+    pub(super) fn spot(&self, area: &Area, target: &Arc<Held>, name: &str) -> Spot {
+        if area.held.shares_mount(target) {
+            Spot::in_area(area, name)
+        } else {
+            Spot::beside(area, target, name)
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! The store's lock: one OS file lock, freed by the system when its holder dies, its file never deleted.
+
+use std::fs::{File, TryLockError};
+use std::io::{Read, Seek, Write};
+use std::time::Duration;
+
+use super::{FILE_MODE, Store, StoreError};
+use crate::handle::Folder;
+
+/// How long internal work waits for the lock.
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Between two attempts.
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// Most that is read of who holds it.
+const LONGEST_HOLDER: u64 = 256;
+
+/// The store's lock, held until this is dropped.
+#[derive(Debug)]
+pub struct StoreLock {
+    file: File,
+}
+
+impl Drop for StoreLock {
+    fn drop(&mut self) {
+        // Closing would free it too, but not while a child inherited the handle.
+        let _ = self.file.unlock();
+    }
+}
+
+/// Takes the lock in `folder`, waiting for at most `wait`.
+pub(super) fn take(
+    store: &Store,
+    folder: &Folder,
+    wait: Duration,
+    who: &str,
+) -> Result<StoreLock, StoreError> {
+    let fail = |error| store.io("lock", "locking", error);
+    let file = folder
+        .open_lock("lock", FILE_MODE)
+        .map_err(|error| store.refused(folder, "lock", "lock", error))?;
+    let mut waited = Duration::ZERO;
+    loop {
+        match file.try_lock() {
+            Ok(()) => break,
+            Err(TryLockError::Error(error)) => return Err(fail(error)),
+            Err(TryLockError::WouldBlock) if waited >= wait => {
+                return Err(StoreError::Locked {
+                    path: store.shown("lock"),
+                    holder: holder(&file),
+                    waited_ms: u64::try_from(waited.as_millis()).unwrap_or(u64::MAX),
+                });
+            }
+            Err(TryLockError::WouldBlock) => {
+                let pause = PAUSE.min(wait - waited);
+                std::thread::sleep(pause);
+                waited += pause;
+            }
+        }
+    }
+    let lock = StoreLock { file };
+    // For those who wait in vain; nothing depends on it.
+    let _ = say_who(&lock.file, who);
+    Ok(lock)
+}
+
+fn say_who(mut file: &File, who: &str) -> std::io::Result<()> {
+    let line = format!("process {} ({who})\n", std::process::id());
+    file.rewind()?;
+    file.write_all(line.as_bytes())?;
+    file.set_len(line.len() as u64)
+}
+
+fn holder(mut file: &File) -> String {
+    let mut text = String::new();
+    let read = file
+        .rewind()
+        .and_then(|()| file.take(LONGEST_HOLDER).read_to_string(&mut text));
+    match (read, text.trim()) {
+        (Ok(_), text) if !text.is_empty() => text.to_owned(),
+        _ => "another process".into(),
+    }
+}

@@ -1,0 +1,117 @@
+//! A real project folder for tests.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::boundary::{RootOptions, WorkspacePath, WorkspaceRoot};
+use crate::effect::{Area, FaultPlan};
+use crate::store::{SealKey, Store, StorePath};
+
+pub(crate) struct Scratch {
+    temp: tempfile::TempDir,
+    pub(crate) root: WorkspaceRoot,
+    pub(crate) faults: Arc<FaultPlan>,
+}
+
+pub(crate) fn revision(text: &str) -> String {
+    crate::revision::revision(text.as_bytes())
+}
+
+pub(crate) fn key() -> SealKey {
+    SealKey::new([7; 32])
+}
+
+impl Scratch {
+    /// A workspace `ws` in a folder of its own, with these files.
+    pub(crate) fn new(files: &[(&str, &str)]) -> Self {
+        Self::with(files, &[])
+    }
+
+    pub(crate) fn with(files: &[(&str, &str)], protected: &[&str]) -> Self {
+        let temp = tempfile::tempdir().unwrap();
+        let ws = temp.path().join("ws");
+        std::fs::create_dir(&ws).unwrap();
+        for (path, text) in files {
+            write(&ws.join(path), text);
+        }
+        let faults = Arc::new(FaultPlan::new());
+        let options = RootOptions {
+            protected: protected.iter().map(|glob| (*glob).to_owned()).collect(),
+            faults: Some(faults.clone()),
+            ..RootOptions::default()
+        };
+        let root = WorkspaceRoot::open(&ws, options).unwrap();
+        Self { temp, root, faults }
+    }
+
+    /// The folder that holds `ws`.
+    pub(crate) fn outside(&self) -> &Path {
+        self.temp.path()
+    }
+
+    pub(crate) fn on_disk(&self, path: &str) -> PathBuf {
+        self.root.path().join(path)
+    }
+
+    pub(crate) fn write(&self, path: &str, text: &str) {
+        write(&self.on_disk(path), text);
+    }
+
+    pub(crate) fn path(&self, path: &str) -> WorkspacePath {
+        self.root.admit(path).unwrap()
+    }
+
+    pub(crate) fn store(&self) -> Store {
+        Store::new(self.root.clone(), key())
+    }
+
+    pub(crate) fn area(&self) -> Area {
+        self.store()
+            .area(&StorePath::new("transactions/tx_1/staged").unwrap())
+            .unwrap()
+    }
+
+    /// All files outside `.agentic` and what they hold (links: their target), sorted.
+    pub(crate) fn tree(&self) -> Vec<(String, String)> {
+        let mut files = Vec::new();
+        collect(self.root.path(), self.root.path(), &mut files);
+        files.retain(|(path, _)| !path.starts_with(".agentic/"));
+        files.sort();
+        files
+    }
+
+    pub(crate) fn pair(pair: (&str, &str)) -> (String, String) {
+        (pair.0.to_owned(), pair.1.to_owned())
+    }
+}
+
+fn write(path: &Path, text: &str) {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+}
+
+fn collect(root: &Path, folder: &Path, files: &mut Vec<(String, String)>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let shown = path
+            .strip_prefix(root)
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .to_owned();
+        if path.is_symlink() {
+            files.push((
+                shown,
+                format!("-> {}", std::fs::read_link(&path).unwrap().display()),
+            ));
+        } else if path.is_dir() {
+            collect(root, &path, files);
+        } else {
+            files.push((
+                shown,
+                String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned(),
+            ));
+        }
+    }
+}
