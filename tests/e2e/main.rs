@@ -10,6 +10,7 @@
 )]
 
 mod house;
+mod nvim;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -17,6 +18,7 @@ fn main() {
     let arguments = Arguments::from_args();
     let mut trials = Vec::new();
     trials.extend(house::trials());
+    trials.extend(nvim::trials());
     libtest_mimic::run(&arguments, trials).exit();
 }
 

@@ -41,7 +41,7 @@ function M.label(shown)
     parts[#parts + 1] = "amended"
   end
   if hunk.match ~= "exact" and hunk.match ~= "offset" and hunk.state == "pending" then
-    parts[#parts + 1] = "matched by " .. hunk.match
+    parts[#parts + 1] = "≈ " .. hunk.match
   end
   if hunk.rationale and hunk.rationale ~= "" and hunk.state ~= "accepted" then
     parts[#parts + 1] = (hunk.rationale:gsub("%s+", " "))
@@ -213,8 +213,8 @@ function M.added(hunk, captures, words, layout, label)
       local width = i == #lines and used or layout.width
       if i == 1 and row == 1 and label then
         local room = layout.width - width - 3
-        if #lines == 1 and room >= math.min(24, strwidth(label)) then
-          local text = " ◀ " .. M.cut(label, room)
+        if #lines == 1 and room >= strwidth(label) then
+          local text = " ◀ " .. label
           line[#line + 1] = { text, { base, "RedlineInfo" } }
           width = width + strwidth(text)
         else

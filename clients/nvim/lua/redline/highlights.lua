@@ -68,7 +68,7 @@ function M.groups()
     return M.blend(bg, color, amount)
   end
   local function text(color)
-    return M.blend(fg, color, dark and 0.6 or 0.75)
+    return M.blend(fg, color, dark and 0.6 or 0.36)
   end
   local cterm = dark and { add = 22, word_add = 28, remove = 52, word_remove = 88, conflict = 58 }
     or { add = 194, word_add = 157, remove = 224, word_remove = 217, conflict = 229 }

@@ -76,7 +76,7 @@ local function room_after(line, layout)
   if layout.wrap and used > layout.width then
     used = (used - 1) % layout.width + 1
   end
-  return layout.width - used - 4
+  return layout.width - used - 5
 end
 
 ---@param bufnr integer
@@ -138,9 +138,11 @@ local function draw(bufnr, canvas, placed, layout, key)
     end
     local line = api.nvim_buf_get_lines(bufnr, placed.first, placed.first + 1, false)[1] or ""
     local room = room_after(line, layout)
-    if room >= math.min(24, api.nvim_strwidth(label)) or hunk.state ~= "pending" then
+    -- What does not fit gets a virtual line of its own; a conflict or a settled hunk has none.
+    local fits = room >= api.nvim_strwidth(label)
+    if fits or hunk.state ~= "pending" then
       mark(placed.first, 0, {
-        virt_text = { { "  ◀ " .. block.cut(label, math.max(room, 24)), "RedlineInfo" } },
+        virt_text = { { "  ◀ " .. (fits and label or block.cut(label, math.max(room, 24))), "RedlineInfo" } },
         hl_mode = "combine",
         priority = 90,
       })
