@@ -24,7 +24,6 @@ pub(crate) use batch::Held;
 use batch::LinkLeads;
 pub use batch::{Batch, Place};
 pub use error::PathError;
-pub(crate) use lexical::trusted;
 pub use lexical::{PathRules, WorkspacePath};
 use protect::Protected;
 pub(crate) use protect::STORE;
@@ -199,7 +198,7 @@ impl WorkspaceRoot {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 let above = link.rsplit_once('/').map_or("", |(above, _)| above);
                 match lexical::admit_folder(
-                    &format!("{above}/{target}").trim_start_matches('/'),
+                    format!("{above}/{target}").trim_start_matches('/'),
                     PathRules::Posix,
                 ) {
                     Ok(_) => LinkLeads::Inside,

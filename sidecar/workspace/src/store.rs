@@ -30,6 +30,7 @@ pub use error::StoreError;
 pub use lock::StoreLock;
 pub use path::StorePath;
 pub use seal::SealKey;
+pub(crate) use seal::fill_random;
 
 use crate::boundary::{Held, STORE, WorkspaceRoot};
 use crate::effect::{Area, Effect};

@@ -116,15 +116,6 @@ pub(super) fn admit_folder(
     })
 }
 
-/// For paths that are known to be in normal form: those that a walk of the workspace yields.
-pub(crate) fn trusted(path: String) -> WorkspacePath {
-    debug_assert!(
-        normalise(&path, PathRules::Posix).is_ok_and(|normal| normal == path)
-            || path.contains('\\')
-    );
-    WorkspacePath(path)
-}
-
 fn check_containment(raw: &str, rules: PathRules) -> Result<(), PathError> {
     normalise(raw, rules).map(drop)
 }

@@ -152,7 +152,7 @@ impl<'a> ReadLine<'a> {
             after: String,
         }
         let start: Start = serde_json::from_str(self.data.get()).ok()?;
-        (self.kind == HEADER).then(|| Sum(start.after))
+        (self.kind == HEADER).then_some(Sum(start.after))
     }
 
     pub(super) fn into_record(self) -> Option<Record> {

@@ -1,0 +1,5 @@
+//! Starting processes.
+
+mod detached;
+
+pub use detached::{Detached, spawn_detached};
