@@ -31,7 +31,7 @@ impl Project {
         // Short, since the path of a Unix socket has room for 108 bytes.
         let folder = tempfile::Builder::new().prefix("rl").tempdir()?;
         let project = Project { folder };
-        for name in ["ws", "home", "state", "run", "config", "cache", "data"] {
+        for name in ["p", "p/ws", "home", "state", "run", "config", "cache", "data"] {
             fs::create_dir(project.folder.path().join(name))?;
         }
         fs::set_permissions(project.runtime_dir(), fs::Permissions::from_mode(0o700))?;
@@ -60,7 +60,13 @@ impl Project {
     /// The workspace root.
     #[must_use]
     pub fn root(&self) -> PathBuf {
-        self.folder.path().join("ws")
+        self.folder.path().join("p/ws")
+    }
+
+    /// The folder around the workspace, which holds nothing else at first.
+    #[must_use]
+    pub fn outside(&self) -> PathBuf {
+        self.folder.path().join("p")
     }
 
     /// `XDG_STATE_HOME`.

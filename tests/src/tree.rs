@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -12,7 +12,7 @@ use anyhow::{Context, Result};
 pub enum Node {
     /// A regular file.
     File {
-        /// Its bytes; large ones are shared between snapshots by value of their digest only.
+        /// What it holds.
         bytes: Bytes,
         /// Its permission bits.
         mode: u32,
@@ -31,17 +31,19 @@ pub enum Node {
     Other,
 }
 
-/// Bytes of a file; above a limit only their number and digest are kept.
+/// Bytes of a file; a large one is known by its identity, and not read.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Bytes {
     /// All of them.
     Whole(Vec<u8>),
-    /// Length and digest of a large file.
-    Digest {
+    /// A file so large that reading it again and again would cost more than the test.
+    Large {
         /// How many.
         len: u64,
-        /// 64-bit digests of two kinds.
-        digest: (u64, u64),
+        /// Which file it is.
+        inode: u64,
+        /// When it was written last, in nanoseconds since 1970.
+        modified_ns: i128,
     },
 }
 
@@ -51,29 +53,19 @@ impl Bytes {
     /// From what a file holds.
     #[must_use]
     pub fn of(bytes: Vec<u8>) -> Bytes {
-        if bytes.len() as u64 <= WHOLE_BYTES_MAX {
-            return Bytes::Whole(bytes);
-        }
-        Bytes::Digest {
-            len: bytes.len() as u64,
-            digest: digest(&bytes),
-        }
+        Bytes::Whole(bytes)
     }
 }
 
-/// Two cheap digests side by side; nobody attacks a test's own files.
-fn digest(bytes: &[u8]) -> (u64, u64) {
-    let (mut a, mut b) = (0xcbf2_9ce4_8422_2325_u64, 1_u64);
-    for chunk in bytes.chunks(8) {
-        let mut word = [0; 8];
-        word[..chunk.len()].copy_from_slice(chunk);
-        let word = u64::from_le_bytes(word);
-        a = (a ^ word)
-            .wrapping_mul(0x0000_0100_0000_01b3)
-            .rotate_left(5);
-        b = b.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(word);
+fn bytes_of(file: &Path, meta: &fs::Metadata) -> Result<Bytes> {
+    if meta.len() <= WHOLE_BYTES_MAX {
+        return Ok(Bytes::Whole(fs::read(file)?));
     }
-    (a, b)
+    Ok(Bytes::Large {
+        len: meta.len(),
+        inode: meta.ino(),
+        modified_ns: i128::from(meta.mtime()) * 1_000_000_000 + i128::from(meta.mtime_nsec()),
+    })
 }
 
 impl std::fmt::Debug for Node {
@@ -90,7 +82,7 @@ impl std::fmt::Debug for Node {
 impl std::fmt::Debug for Bytes {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Bytes::Digest { len, .. } => write!(f, "({len} bytes)"),
+            Bytes::Large { len, .. } => write!(f, "({len} bytes)"),
             Bytes::Whole(bytes) => match std::str::from_utf8(bytes) {
                 Ok(text) if text.len() <= 400 => write!(f, "{text:?}"),
                 Ok(text) => {
@@ -148,7 +140,7 @@ impl Tree {
                 Node::Folder { mode }
             } else if meta.is_file() {
                 Node::File {
-                    bytes: Bytes::of(fs::read(entry.path())?),
+                    bytes: bytes_of(&entry.path(), &meta)?,
                     mode,
                 }
             } else {
