@@ -82,7 +82,11 @@ pub fn run(folder: &Path, options: &Options) -> ExitCode {
     for case in cases {
         for row in rows(&case, &mut failed) {
             let name = row.name();
-            if options.only.as_ref().is_some_and(|only| !name.contains(only.as_str())) {
+            if options
+                .only
+                .as_ref()
+                .is_some_and(|only| !name.contains(only.as_str()))
+            {
                 continue;
             }
             let started = std::time::Instant::now();
@@ -112,7 +116,10 @@ pub fn run(folder: &Path, options: &Options) -> ExitCode {
     for (name, why) in &skipped {
         println!("skipped {name}: {why}");
     }
-    println!("{} rows skipped, {alternative} passed by also_ok", skipped.len());
+    println!(
+        "{} rows skipped, {alternative} passed by also_ok",
+        skipped.len()
+    );
     println!("{passed} passed, {failed} failed");
     if failed == 0 {
         ExitCode::SUCCESS
@@ -146,7 +153,11 @@ fn judge(row: &Row) -> Verdict {
 }
 
 fn broken(error: &anyhow::Error) -> Verdict {
-    Verdict::Failed(vec![Difference::new("run", "a run to its end", format!("{error:#}"))])
+    Verdict::Failed(vec![Difference::new(
+        "run",
+        "a run to its end",
+        format!("{error:#}"),
+    )])
 }
 
 fn play(row: &Row) -> Result<Verdict> {

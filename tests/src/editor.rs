@@ -70,8 +70,6 @@ pub enum Mangle {
     Append(String),
     /// Applies each edit one line too low.
     ShiftDown,
-    /// Applies the edits of one document without regard to their order, from the front.
-    FrontToBack,
 }
 
 /// What the editor holds, shared between the test and the reading thread.
@@ -242,7 +240,6 @@ fn mangle_edits(mut edits: Vec<Value>, mangle: &Mangle) -> Vec<Value> {
                     edit["range"][end]["line"] = line.into();
                 }
             }
-            Mangle::FrontToBack => {}
         }
     }
     edits
@@ -340,22 +337,28 @@ impl Editor {
         self.client.notify("initialized", json!({}))
     }
 
-    /// Speaks to a new server, and opens there what is open here.
+    /// The same editor on a new server, with the same documents open.
     ///
     /// # Errors
     ///
     /// When the server cannot be reached or refuses.
-    pub fn reconnect(
-        &mut self,
+    pub fn reconnected(
+        &self,
         connect: impl FnOnce(Box<dyn Answer>) -> Result<Client>,
-    ) -> Result<()> {
-        self.client = connect(Box::new(Answers(self.desk.clone())))?;
-        self.initialize()?;
+    ) -> Result<Editor> {
+        let mut editor = Editor {
+            client: connect(Box::new(Answers(self.desk.clone())))?,
+            server: Value::Null,
+            desk: self.desk.clone(),
+            root: self.root.clone(),
+            profile: self.profile.clone(),
+        };
+        editor.initialize()?;
         let documents = lock(&self.desk).documents.clone();
         for (uri, document) in documents {
-            self.send_open(&uri, &document)?;
+            editor.send_open(&uri, &document)?;
         }
-        Ok(())
+        Ok(editor)
     }
 
     /// The encoding that the two agreed on.

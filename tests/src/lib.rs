@@ -15,6 +15,7 @@
 //! - [`strace`]: system calls seen, and failures injected into them
 //! - [`tree`]: a folder as data, for comparisons of bytes, modes and kinds
 //! - [`machine`]: tools and editors that the tests need, and how they get here
+//! - [`cases`]: the case corpus and its runner
 //! - [`verify`]: the steps of `cargo verify`
 
 #![allow(
@@ -22,6 +23,7 @@
     reason = "tests stand outside the house: they read the environment, start processes and touch files"
 )]
 
+pub mod cases;
 pub mod client;
 pub mod editor;
 pub mod frames;

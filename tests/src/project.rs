@@ -31,7 +31,9 @@ impl Project {
         // Short, since the path of a Unix socket has room for 108 bytes.
         let folder = tempfile::Builder::new().prefix("rl").tempdir()?;
         let project = Project { folder };
-        for name in ["p", "p/ws", "home", "state", "run", "config", "cache", "data"] {
+        for name in [
+            "p", "p/ws", "home", "state", "run", "config", "cache", "data",
+        ] {
             fs::create_dir(project.folder.path().join(name))?;
         }
         fs::set_permissions(project.runtime_dir(), fs::Permissions::from_mode(0o700))?;

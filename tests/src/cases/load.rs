@@ -38,8 +38,8 @@ pub(super) fn cases(folder: &Path) -> Result<Vec<Case>> {
         if !file.is_file() {
             continue;
         }
-        let text = fs::read_to_string(&file)
-            .with_context(|| format!("cannot read {}", file.display()))?;
+        let text =
+            fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
         let name = path.file_name().unwrap_or(path.as_os_str());
         cases.push(Case {
             name: name.to_string_lossy().into_owned(),
@@ -67,7 +67,12 @@ impl Case {
             }]);
         };
         let mut rows = Vec::new();
-        for (at, row) in matrix.as_array().context("matrix is an array")?.iter().enumerate() {
+        for (at, row) in matrix
+            .as_array()
+            .context("matrix is an array")?
+            .iter()
+            .enumerate()
+        {
             let row = row.as_object().context("a row is an object")?;
             let name = match row.get("name").and_then(Value::as_str) {
                 Some(name) => name.to_owned(),

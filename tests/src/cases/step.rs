@@ -111,16 +111,25 @@ impl Step {
     pub(super) fn parse(value: &Value) -> Result<Step> {
         let object = value.as_object().context("a step is an object")?;
         let by_agent = value.get("as").and_then(Value::as_str) == Some("agent");
-        let mut client = value.get("client").and_then(Value::as_str).map(str::to_owned);
-        let mut acts = object
-            .iter()
-            .filter(|(key, _)| !matches!(key.as_str(), "as" | "client" | "revision" | "token" | "note" | "expect"));
+        let mut client = value
+            .get("client")
+            .and_then(Value::as_str)
+            .map(str::to_owned);
+        let mut acts = object.iter().filter(|(key, _)| {
+            !matches!(
+                key.as_str(),
+                "as" | "client" | "revision" | "token" | "note" | "expect"
+            )
+        });
         let (name, given) = acts.next().context("a step has a name")?;
         if let Some((other, _)) = acts.next() {
             bail!("a step is one thing, not {name} and {other}");
         }
         if client.is_none() {
-            client = given.get("client").and_then(Value::as_str).map(str::to_owned);
+            client = given
+                .get("client")
+                .and_then(Value::as_str)
+                .map(str::to_owned);
         }
         let act = act(name, given, value).with_context(|| format!("step {value}"))?;
         Ok(Step {
@@ -204,12 +213,30 @@ fn act(name: &str, given: &Value, step: &Value) -> Result<Act> {
                 .filter(|id| *id != "last")
                 .map(str::to_owned),
         },
-        "checkpoint" => Act::Checkpoint(given.as_str().context("a checkpoint has a name")?.to_owned()),
-        "restore" => {
-            Act::RestoreCheckpoint(given.as_str().context("a checkpoint has a name")?.to_owned())
-        }
-        "render" => Act::Render(given.as_str().filter(|path| *path != "all").map(str::to_owned)),
-        "dump_buffer" => Act::DumpBuffer(given.as_str().context("dump_buffer names a path")?.to_owned()),
+        "checkpoint" => Act::Checkpoint(
+            given
+                .as_str()
+                .context("a checkpoint has a name")?
+                .to_owned(),
+        ),
+        "restore" => Act::RestoreCheckpoint(
+            given
+                .as_str()
+                .context("a checkpoint has a name")?
+                .to_owned(),
+        ),
+        "render" => Act::Render(
+            given
+                .as_str()
+                .filter(|path| *path != "all")
+                .map(str::to_owned),
+        ),
+        "dump_buffer" => Act::DumpBuffer(
+            given
+                .as_str()
+                .context("dump_buffer names a path")?
+                .to_owned(),
+        ),
         "list_actions" => Act::ListActions(given.clone()),
         "invoke_cached" => Act::InvokeCached(given.clone()),
         "approve" => Act::Command("approve"),

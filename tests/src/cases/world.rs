@@ -46,7 +46,10 @@ impl World {
             }
         }
         make_all(&project.root(), &files)?;
-        make_all(&project.outside(), &Entry::parse_all(row.get("outside_before"))?)?;
+        make_all(
+            &project.outside(),
+            &Entry::parse_all(row.get("outside_before"))?,
+        )?;
         let own_git = row
             .list("setup")?
             .iter()
@@ -136,8 +139,15 @@ impl World {
         }
         let shift = Duration::from_secs(offset_s.unsigned_abs());
         let now = SystemTime::now();
-        let time = if offset_s < 0 { now - shift } else { now + shift };
-        fs::File::options().append(true).open(&target)?.set_modified(time)?;
+        let time = if offset_s < 0 {
+            now - shift
+        } else {
+            now + shift
+        };
+        fs::File::options()
+            .append(true)
+            .open(&target)?
+            .set_modified(time)?;
         Ok(())
     }
 
@@ -215,7 +225,9 @@ fn make_all(root: &Path, files: &[(String, Option<Entry>)]) -> Result<()> {
         .collect();
     list.sort_by_key(|(_, entry)| order(entry));
     for (path, entry) in &list {
-        entry.make(root, path).with_context(|| format!("cannot make {path}"))?;
+        entry
+            .make(root, path)
+            .with_context(|| format!("cannot make {path}"))?;
     }
     // Modes of folders last, deepest first: a read-only folder takes no more files.
     list.sort_by_key(|(path, _)| std::cmp::Reverse(path.matches('/').count()));
@@ -253,13 +265,9 @@ fn compare(
             }
             Some(entry) => {
                 standing.insert(path.clone());
-                if let Some(difference) = compare_entry(
-                    &label,
-                    &root.join(&path),
-                    entry,
-                    before.0.get(&path),
-                    got,
-                ) {
+                if let Some(difference) =
+                    compare_entry(&label, &root.join(&path), entry, before.0.get(&path), got)
+                {
                     all.push(difference);
                 }
             }
@@ -285,7 +293,11 @@ fn compare(
             continue;
         }
         let shown = got.map_or("nothing".to_owned(), |got| format!("{got:?}"));
-        all.push(Difference::new(&label, format!("{node:?} as before"), shown));
+        all.push(Difference::new(
+            &label,
+            format!("{node:?} as before"),
+            shown,
+        ));
     }
     for (path, node) in &now.0 {
         let known = handled.contains(path) || before.0.contains_key(path);
@@ -364,4 +376,85 @@ fn compare_entry(
         ),
     };
     (!fits).then(|| Difference::new(label, wanted, shown()))
+}
+
+/// Reads some files over and over while the row plays: none may be seen half written.
+pub(super) struct Watch {
+    stop: std::sync::Arc<std::sync::atomic::AtomicBool>,
+    thread: Option<std::thread::JoinHandle<Vec<Difference>>>,
+}
+
+impl Watch {
+    /// Watches the paths named, each with the contents that it may show; null is a missing file.
+    pub(super) fn start(world: &World, wanted: &Value) -> Result<Watch> {
+        let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+        if wanted.is_null() {
+            return Ok(Watch { stop, thread: None });
+        }
+        let mut files: Vec<(PathBuf, Vec<Option<Vec<u8>>>)> = Vec::new();
+        let by_path = match (wanted.as_object(), wanted["path"].as_str()) {
+            (_, Some(path)) => {
+                let allowed = ["one_of", "allowed", "values"]
+                    .into_iter()
+                    .find_map(|key| wanted.get(key))
+                    .context("watch names what may be seen")?;
+                vec![(path.to_owned(), allowed.clone())]
+            }
+            (Some(object), None) => object
+                .iter()
+                .map(|(path, allowed)| (path.clone(), allowed.clone()))
+                .collect(),
+            _ => anyhow::bail!("watch {wanted}"),
+        };
+        for (path, allowed) in by_path {
+            let list = allowed.as_array().context("watch lists contents")?;
+            let contents = list
+                .iter()
+                .map(|entry| {
+                    Ok(match Entry::parse(entry)?.map(|entry| entry.kind) {
+                        Some(EntryKind::Content(content)) => Some(content.to_bytes()),
+                        Some(_) => anyhow::bail!("only contents can be watched"),
+                        None => None,
+                    })
+                })
+                .collect::<Result<Vec<_>>>()?;
+            files.push((world.project.root().join(path), contents));
+        }
+        let stopping = stop.clone();
+        let thread = std::thread::spawn(move || watch(&files, &stopping));
+        Ok(Watch {
+            stop,
+            thread: Some(thread),
+        })
+    }
+
+    /// Stops watching; what was seen that may not be.
+    pub(super) fn differences(mut self) -> Vec<Difference> {
+        self.stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        self.thread
+            .take()
+            .and_then(|thread| thread.join().ok())
+            .unwrap_or_default()
+    }
+}
+
+type Watched = (PathBuf, Vec<Option<Vec<u8>>>);
+
+fn watch(files: &[Watched], stop: &std::sync::atomic::AtomicBool) -> Vec<Difference> {
+    let mut all = Vec::new();
+    while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+        for (path, allowed) in files {
+            let seen = fs::read(path).ok();
+            if !allowed.contains(&seen) && all.len() < 3 {
+                let shown = seen.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+                all.push(Difference::new(
+                    &format!("watch {}", path.display()),
+                    "one of the contents named",
+                    format!("{shown:?}"),
+                ));
+            }
+        }
+        std::thread::sleep(Duration::from_micros(200));
+    }
+    all
 }
