@@ -53,7 +53,11 @@ impl Event {
     }
 
     pub(super) fn error(when: When, error: &RpcError) -> Event {
-        let outcomes = match error.kind() {
+        Event::coded(when, error.kind())
+    }
+
+    pub(super) fn coded(when: When, code: &str) -> Event {
+        let outcomes = match code {
             "CONFLICT" => vec!["conflict"],
             "APPROVAL_REQUIRED" => vec!["needs_confirmation", "error"],
             _ => vec!["error"],
@@ -61,7 +65,7 @@ impl Event {
         Event {
             when,
             outcomes,
-            code: error.kind().to_owned(),
+            code: code.to_owned(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! What the agent sends, and which hunk is which of its edits.
 
 use anyhow::{Context, Result, bail};
+use redline_workspace::{PathRules, uri_to_path};
 use serde_json::{Map, Value, json};
 
 use super::observe::{Event, When};
@@ -47,7 +48,7 @@ impl Player<'_> {
     /// Sends a proposal over the agent's connection.
     pub(super) fn propose(&mut self, name: &str, proposal: &Value) -> Result<()> {
         if proposal["format"] == "uri" {
-            return Ok(());
+            return self.map(proposal);
         }
         self.barrier()?;
         let order = self.order(proposal);
@@ -70,6 +71,43 @@ impl Player<'_> {
                 self.note(&transaction);
             }
         }
+        Ok(())
+    }
+
+    /// Maps a URI to a path, as the server does with every URI that it meets.
+    fn map(&mut self, proposal: &Value) -> Result<()> {
+        let uri = proposal["uri"]
+            .as_str()
+            .context("a uri proposal has a uri")?;
+        let windows = self
+            .row
+            .list("requires")?
+            .iter()
+            .any(|need| need == "windows_paths");
+        let rules = if windows {
+            PathRules::Windows
+        } else {
+            PathRules::NATIVE
+        };
+        let event = match uri_to_path(uri, rules) {
+            Ok(path) => {
+                let inside = proposal["root"].as_str().is_none_or(|root| {
+                    let rest = path.strip_prefix(root.trim_end_matches('/'));
+                    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+                });
+                self.path = Some(path);
+                if inside {
+                    Event::ok(When::Propose, &["path"])
+                } else {
+                    Event::coded(When::Propose, "OUTSIDE_WORKSPACE")
+                }
+            }
+            Err(error) => {
+                self.say(&error.to_string());
+                Event::coded(When::Propose, error.code())
+            }
+        };
+        self.events.push(event);
         Ok(())
     }
 
