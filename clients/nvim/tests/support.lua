@@ -5,6 +5,7 @@ local root = vim.env.REDLINE_TEST_ROOT
 
 ---@class Child
 ---@field channel integer
+---@field n_typed? integer
 local Child = {}
 Child.__index = Child
 
@@ -24,6 +25,10 @@ function M.nvim(opts)
     "--cmd",
     ([[lua vim.g.redline = { cmd = { %q, "lsp" } }]]):format(vim.env.REDLINE_BIN),
   })
+  vim.list_extend(args, { "--cmd", "let g:test_typed = 0" })
+  for _, map in ipairs({ "noremap", "noremap!" }) do
+    vim.list_extend(args, { "--cmd", map .. " <F35> <Cmd>let g:test_typed += 1<CR>" })
+  end
   if opts.config then
     vim.list_extend(args, { "--cmd", "lua " .. opts.config })
   end
@@ -53,9 +58,12 @@ end
 ---Types keys as a user does, and waits until the child has read them.
 ---@param keys string
 function Child:keys(keys)
-  vim.rpcrequest(self.channel, "nvim_input", keys)
-  -- Answered after what was typed before it.
-  vim.rpcrequest(self.channel, "nvim_eval", "1")
+  -- Requests overtake keys: a key of our own tells when those before it were read.
+  self.n_typed = (self.n_typed or 0) + 1
+  vim.rpcrequest(self.channel, "nvim_input", keys .. "<F35>")
+  M.wait("the keys are read: " .. keys, function()
+    return self:lua("return vim.g.test_typed") == self.n_typed
+  end)
 end
 
 ---@return string[]

@@ -21,6 +21,7 @@ local CAN_SCROLL = vim.fn.has("nvim-0.11") == 1
 ---@field drawn table<string, redline.Drawn> by hunk id
 ---@field views table<integer, [integer, integer, integer, boolean]> lines drawn for each window, its text width and 'wrap'
 ---@field captures table<string, redline.Capture[][]>
+---@field revealed table<string, integer> revision of each hunk above line 1 that was brought into view
 
 ---@type table<integer, redline.Canvas>
 local canvases = {}
@@ -28,7 +29,7 @@ local canvases = {}
 ---@param bufnr integer
 ---@return redline.Canvas
 local function canvas_of(bufnr)
-  canvases[bufnr] = canvases[bufnr] or { drawn = {}, views = {}, captures = {} }
+  canvases[bufnr] = canvases[bufnr] or { drawn = {}, views = {}, captures = {}, revealed = {} }
   return canvases[bufnr]
 end
 
@@ -228,7 +229,10 @@ function M.refresh(bufnr)
   for id, placed in pairs(wanted) do
     if not canvas.drawn[id] then
       canvas.drawn[id] = draw(bufnr, canvas, placed, layout, key_of(placed, layout))
-      if canvas.drawn[id].above and canvas.drawn[id].n_virtual > 0 then
+      local hunk = placed.shown.hunk
+      -- Once: what the user scrolls away stays away.
+      if canvas.drawn[id].above and canvas.drawn[id].n_virtual > 0 and canvas.revealed[id] ~= hunk.revision then
+        canvas.revealed[id] = hunk.revision
         view.show_above(bufnr, canvas.drawn[id].n_virtual)
       end
     end

@@ -62,8 +62,16 @@ end
 local function arrive(win, delta)
   local bufnr = api.nvim_win_get_buf(win)
   local document, render = require("redline.document"), require("redline.render")
+  ---Draws before the next redraw does: how far to scroll depends on it.
+  local function ends(first, last)
+    local found = document.within(bufnr, first, last)
+    if #found > 0 then
+      render.refresh(bufnr)
+    end
+    return found
+  end
   if delta.topline < 0 and vim.fn.line("w0", win) == 1 then
-    for _, placed in ipairs(document.within(bufnr, 0, 1)) do
+    for _, placed in ipairs(ends(0, 1)) do
       local drawn = render.drawn(bufnr, placed.shown.hunk.id)
       if drawn and drawn.above then
         M.show_above(bufnr, drawn.n_virtual)
@@ -75,7 +83,7 @@ local function arrive(win, delta)
     if api.nvim_win_get_cursor(win)[1] ~= n_lines then
       return
     end
-    for _, placed in ipairs(document.within(bufnr, n_lines - 1, n_lines)) do
+    for _, placed in ipairs(ends(n_lines - 1, n_lines)) do
       local drawn = render.drawn(bufnr, placed.shown.hunk.id)
       if drawn and drawn.n_virtual > 0 and placed.last >= n_lines then
         M.reveal(win, placed, drawn)
