@@ -56,8 +56,15 @@ impl Spot {
         }
     }
 
+    /// Makes the file. One that a killed process left under this name gives way: names belong to one commit.
     pub(super) fn create(&self, mode: u32) -> std::io::Result<File> {
-        self.folder().create_file(&self.name, mode)
+        match self.folder().create_file(&self.name, mode) {
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                self.folder().remove_file(&self.name)?;
+                self.folder().create_file(&self.name, mode)
+            }
+            created => created,
+        }
     }
 
     pub(super) fn folder(&self) -> &Folder {

@@ -115,7 +115,21 @@ impl Batch {
             found,
         };
         let leaf = path.name();
-        let has_old = spot.folder().stat(&old).map_err(fail)?.is_some();
+        let mut has_old = spot.folder().stat(&old).map_err(fail)?.is_some();
+        let staged = self.staged_spot(area, &parent, name);
+        if !has_old && staged.folder().stat(&staged.name).map_err(fail)?.is_some() {
+            // The staged file still waits, so nothing was published; unless a kill came between the exchange
+            // and the old file's new name.
+            let is_published = |ours| {
+                check_revision(&parent.folder, leaf, ours).is_ok()
+                    && check_revision(staged.folder(), &staged.name, ours).is_err()
+            };
+            if !ours.is_some_and(is_published) {
+                return Ok(());
+            }
+            staged.folder().rename(&staged.name, spot.folder(), &old).map_err(fail)?;
+            has_old = true;
+        }
         match (place.stat().is_some(), has_old, ours) {
             (false, false, _) => return Ok(()),
             (false, true, _) => {
@@ -409,17 +423,22 @@ fn displace(
                 .rename(&spot.name, spot.folder(), &old)
                 .map_err(fail)
         }
-        Err(error) if cannot_exchange(&error) => {
-            // The next best: keep the old file under a second name, look at it, then replace the name.
-            parent.link(leaf, spot.folder(), &old).map_err(fail)?;
-            if let Err(found) = check_revision(spot.folder(), &old, revision) {
-                spot.folder().remove_file(&old).map_err(fail)?;
-                return Err(changed(found));
-            }
-            spot.folder().rename(&spot.name, parent, leaf).map_err(fail)
-        }
+        Err(error) if cannot_exchange(&error) => displace_by_link(spot, parent, leaf, path, revision),
         Err(error) => Err(fail(error)),
     }
+}
+
+/// The next best where a file system cannot exchange names: keep the old file under a second name, look at
+/// it, then replace its first one.
+fn displace_by_link(spot: &Spot, parent: &Folder, leaf: &str, path: &str, revision: &str) -> Result<(), FsError> {
+    let fail = |error| FsError::io(path, "rename", error);
+    let old = old_name(&spot.name);
+    parent.link(leaf, spot.folder(), &old).map_err(fail)?;
+    if let Err(found) = check_revision(spot.folder(), &old, revision) {
+        spot.folder().remove_file(&old).map_err(fail)?;
+        return Err(FsError::Changed { path: path.to_owned(), found });
+    }
+    spot.folder().rename(&spot.name, parent, leaf).map_err(fail)
 }
 
 fn cannot_exchange(error: &std::io::Error) -> bool {
@@ -448,5 +467,42 @@ fn check_revision(folder: &Folder, name: &str, revision: &str) -> Result<(), Str
         Ok(())
     } else {
         Err(format!("its revision is {found}, not {revision}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used)]
+    use super::*;
+    use crate::effect::{NewMode, Stage};
+    use crate::testing::{Scratch, revision};
+
+    #[test]
+    fn a_kill_between_exchange_and_naming_can_be_taken_back() {
+        let scratch = Scratch::new(&[("a.txt", "a\n"), ("b.txt", "b\n")]);
+        let (batch, area, path) = (scratch.root.batch(), scratch.area(), scratch.path("a.txt"));
+        batch.stage(&area, &[Stage::new(&path, b"A\n", "0")]).unwrap();
+        let parent = parent_of(&batch.place(&path).unwrap()).unwrap();
+        let spot = batch.staged_spot(&area, &parent, "0");
+        spot.folder().exchange("0", &parent.folder, "a.txt").unwrap();
+        batch.put_back(&area, &path, "0", Some(&revision("A\n"))).unwrap();
+        assert_eq!(scratch.tree(), [("a.txt", "a\n"), ("b.txt", "b\n")].map(Scratch::pair));
+    }
+
+    #[test]
+    fn without_exchange_the_old_file_is_kept_by_a_link() {
+        let scratch = Scratch::new(&[("a.txt", "a\n")]);
+        let (batch, area, path) = (scratch.root.batch(), scratch.area(), scratch.path("a.txt"));
+        let stage = Stage::new(&path, b"A\n", "0").mode(NewMode::Keep);
+        batch.stage(&area, &[stage]).unwrap();
+        let parent = parent_of(&batch.place(&path).unwrap()).unwrap();
+        let spot = batch.staged_spot(&area, &parent, "0");
+        let error = displace_by_link(&spot, &parent.folder, "a.txt", "a.txt", &revision("other\n")).unwrap_err();
+        assert_eq!(error.code(), "CONFLICT");
+        assert_eq!(scratch.tree(), [Scratch::pair(("a.txt", "a\n"))]);
+        displace_by_link(&spot, &parent.folder, "a.txt", "a.txt", &revision("a\n")).unwrap();
+        assert_eq!(scratch.tree(), [Scratch::pair(("a.txt", "A\n"))]);
+        batch.put_back(&area, &path, "0", Some(&revision("A\n"))).unwrap();
+        assert_eq!(scratch.tree(), [Scratch::pair(("a.txt", "a\n"))]);
     }
 }

@@ -44,6 +44,31 @@ pub struct Stage<'a> {
     pub over_read_only: bool,
 }
 
+impl<'a> Stage<'a> {
+    /// `bytes` for `path`, waiting under `name`; the mode is kept, a read-only file refused.
+    pub fn new(path: &'a WorkspacePath, bytes: &'a [u8], name: &'a str) -> Self {
+        Self { path, bytes, name, mode: NewMode::Keep, like: None, over_read_only: false }
+    }
+
+    /// With this mode.
+    #[must_use]
+    pub fn mode(self, mode: NewMode) -> Self {
+        Self { mode, ..self }
+    }
+
+    /// With the attributes of `like`, when its own name is free.
+    #[must_use]
+    pub fn like(self, like: &'a WorkspacePath) -> Self {
+        Self { like: Some(like), ..self }
+    }
+
+    /// Over a read-only file.
+    #[must_use]
+    pub fn over_read_only(self) -> Self {
+        Self { over_read_only: true, ..self }
+    }
+}
+
 /// A file that waits in its area, its bytes on the disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Staged {
@@ -74,21 +99,16 @@ impl Batch {
     /// The first [`FsError`]; what was staged until then is removed again.
     pub fn stage(&self, area: &Area, files: &[Stage<'_>]) -> Result<Vec<Staged>, FsError> {
         let mut done = Vec::with_capacity(files.len());
-        for window in files.chunks(WINDOW) {
-            let written = self
-                .write_window(area, window, &mut done)
-                .and_then(|written| {
-                    self.sync_window(&written)?;
-                    Ok(written)
-                });
-            if let Err(error) = written {
-                for staged in &done {
-                    self.discard(area, &staged.path, &staged.name);
-                }
-                return Err(error);
+        let staged = files
+            .chunks(WINDOW)
+            .try_for_each(|window| self.sync_window(&self.write_window(area, window, &mut done)?))
+            .and_then(|()| self.sync_area(area));
+        if let Err(error) = staged {
+            for staged in &done {
+                self.discard(area, &staged.path, &staged.name);
             }
+            return Err(error);
         }
-        self.sync_area(area)?;
         Ok(done)
     }
 
