@@ -9,9 +9,22 @@ use crate::effect::{Area, FaultPlan};
 use crate::store::{SealKey, Store, StorePath};
 
 pub(crate) struct Scratch {
-    temp: tempfile::TempDir,
+    /// The folder that holds `ws`; `None` for that of a parent process.
+    temp: Option<tempfile::TempDir>,
     pub(crate) root: WorkspaceRoot,
     pub(crate) faults: Arc<FaultPlan>,
+}
+
+const PARENT: &str = "REDLINE_TEST_WORKSPACE";
+
+/// Runs one test of this binary in a process of its own, on the same workspace.
+pub(crate) fn child(test: &str, scratch: &Scratch) -> std::process::Child {
+    std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--nocapture"])
+        .env(PARENT, scratch.root.path())
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap()
 }
 
 pub(crate) fn revision(text: &str) -> String {
@@ -42,12 +55,27 @@ impl Scratch {
             ..RootOptions::default()
         };
         let root = WorkspaceRoot::open(&ws, options).unwrap();
-        Self { temp, root, faults }
+        Self {
+            temp: Some(temp),
+            root,
+            faults,
+        }
+    }
+
+    /// The workspace of the test that started this process (see [`child`]).
+    pub(crate) fn of_parent() -> Option<Self> {
+        let path = std::env::var_os(PARENT)?;
+        let root = WorkspaceRoot::open(Path::new(&path), RootOptions::default()).unwrap();
+        Some(Self {
+            temp: None,
+            root,
+            faults: Arc::default(),
+        })
     }
 
     /// The folder that holds `ws`.
     pub(crate) fn outside(&self) -> &Path {
-        self.temp.path()
+        self.temp.as_ref().unwrap().path()
     }
 
     pub(crate) fn on_disk(&self, path: &str) -> PathBuf {

@@ -100,7 +100,9 @@ fn windows_rules_know_more_separators_and_fewer_names() {
 
 #[test]
 fn folders_may_be_the_root() {
-    let folder = |raw| lexical::admit_folder(raw, PathRules::Posix).map(|path| path.map(|path| path.to_string()));
+    let folder = |raw| {
+        lexical::admit_folder(raw, PathRules::Posix).map(|path| path.map(|path| path.to_string()))
+    };
     for raw in ["", ".", "./", "a/.."] {
         assert_eq!(folder(raw).unwrap(), None, "{raw:?}");
     }
@@ -110,7 +112,10 @@ fn folders_may_be_the_root() {
 
 #[test]
 fn protection_sees_through_spelling() {
-    let scratch = Scratch::with(&[("src/a.rs", "a\n")], &["secrets/**", "*.pem", "Docs/Legal", "/top.txt"]);
+    let scratch = Scratch::with(
+        &[("src/a.rs", "a\n")],
+        &["secrets/**", "*.pem", "Docs/Legal", "/top.txt"],
+    );
     let rows = [
         (".git", true),
         (".git/config", true),
@@ -160,14 +165,24 @@ fn protection_sees_through_spelling() {
         ("top.txt", true),
     ];
     for (raw, protected) in rows {
-        let is_protected = scratch.root.admit(raw).map(|path| scratch.root.protection(&path).is_some());
+        let is_protected = scratch
+            .root
+            .admit(raw)
+            .map(|path| scratch.root.protection(&path).is_some());
         assert_eq!(is_protected.unwrap(), protected, "{raw:?}");
         let written = scratch.root.batch().admit_write(raw);
-        assert_eq!(matches!(written, Err(PathError::Protected { .. })), protected, "{raw:?}");
+        assert_eq!(
+            matches!(written, Err(PathError::Protected { .. })),
+            protected,
+            "{raw:?}"
+        );
     }
     let bad = WorkspaceRoot::open(
         scratch.root.path(),
-        RootOptions { protected: vec!["a[".into()], ..RootOptions::default() },
+        RootOptions {
+            protected: vec!["a[".into()],
+            ..RootOptions::default()
+        },
     );
     assert_eq!(bad.unwrap_err().code(), "BAD_PATH");
 }
@@ -200,11 +215,26 @@ fn git_folders_are_known_by_content_and_by_pointer() {
         "Stores/One/hooks/pre-commit",
         "separate/config",
     ];
-    let free = ["stores/readme", "stores/one-more/x", "looks/b", "src/a.rs", "other/x", "wt/x", "mirror.md"];
+    let free = [
+        "stores/readme",
+        "stores/one-more/x",
+        "looks/b",
+        "src/a.rs",
+        "other/x",
+        "wt/x",
+        "mirror.md",
+    ];
     let batch = scratch.root.batch();
     for path in protected {
-        assert_eq!(batch.admit_write(path).unwrap_err().code(), "PROTECTED_PATH", "{path}");
-        assert!(batch.place(&scratch.path(path)).is_ok(), "reading {path} stays allowed");
+        assert_eq!(
+            batch.admit_write(path).unwrap_err().code(),
+            "PROTECTED_PATH",
+            "{path}"
+        );
+        assert!(
+            batch.place(&scratch.path(path)).is_ok(),
+            "reading {path} stays allowed"
+        );
     }
     for path in free {
         assert!(batch.admit_write(path).is_ok(), "{path}");
@@ -213,7 +243,12 @@ fn git_folders_are_known_by_content_and_by_pointer() {
 
 /// A workspace with every kind of link in it.
 fn linked() -> Scratch {
-    let scratch = Scratch::new(&[("in.txt", "x\n"), ("docs/guide.md", "hello\n"), ("file", "f\n"), ("a/b/c.txt", "c\n")]);
+    let scratch = Scratch::new(&[
+        ("in.txt", "x\n"),
+        ("docs/guide.md", "hello\n"),
+        ("file", "f\n"),
+        ("a/b/c.txt", "c\n"),
+    ]);
     let outside = scratch.outside().join("outside");
     std::fs::create_dir_all(outside.join("sub")).unwrap();
     std::fs::write(outside.join("secret.txt"), "keep\n").unwrap();
@@ -270,13 +305,19 @@ fn links_are_never_written_through() {
         ("file/x/y", "NOT_DIRECTORY"),
     ];
     for (raw, code) in rows {
-        let found = batch.admit_write(raw).err().map_or("", |error| error.code());
+        let found = batch
+            .admit_write(raw)
+            .err()
+            .map_or("", |error| error.code());
         assert_eq!(found, code, "{raw}");
     }
     let error = batch.admit_write("README.md").unwrap_err().to_string();
     assert!(error.contains("README.md -> docs/guide.md"), "{error}");
     let error = batch.admit_write("leaf.txt").unwrap_err().to_string();
-    assert!(!error.contains("secret"), "what lies outside is not told: {error}");
+    assert!(
+        !error.contains("secret"),
+        "what lies outside is not told: {error}"
+    );
 }
 
 #[test]
@@ -315,13 +356,24 @@ fn reading_follows_links_that_stay_inside() {
 fn what_is_no_file_is_not_waited_for() {
     let scratch = Scratch::new(&[("a.txt", "a\n")]);
     let fifo = scratch.on_disk("pipe");
-    rustix::fs::mkfifoat(rustix::fs::CWD, &fifo, rustix::fs::Mode::from_bits_truncate(0o644)).unwrap();
+    rustix::fs::mkfifoat(
+        rustix::fs::CWD,
+        &fifo,
+        rustix::fs::Mode::from_bits_truncate(0o644),
+    )
+    .unwrap();
     let _socket = std::os::unix::net::UnixListener::bind(scratch.on_disk("socket")).unwrap();
     let batch = scratch.root.batch();
     for name in ["pipe", "socket"] {
         let path = scratch.path(name);
-        assert!(matches!(scratch.root.read(&path).unwrap(), Entry::Special { .. }), "{name}");
-        assert!(matches!(batch.read_to_write(&path).unwrap(), Entry::Special { .. }), "{name}");
+        assert!(
+            matches!(scratch.root.read(&path).unwrap(), Entry::Special { .. }),
+            "{name}"
+        );
+        assert!(
+            matches!(batch.read_to_write(&path).unwrap(), Entry::Special { .. }),
+            "{name}"
+        );
     }
 }
 
@@ -330,10 +382,23 @@ fn large_files_are_told_not_read() {
     let temp = tempfile::tempdir().unwrap();
     std::fs::write(temp.path().join("big"), "12345").unwrap();
     std::fs::write(temp.path().join("fits"), "1234").unwrap();
-    let root = WorkspaceRoot::open(temp.path(), RootOptions { max_file: 4, ..RootOptions::default() }).unwrap();
+    let root = WorkspaceRoot::open(
+        temp.path(),
+        RootOptions {
+            max_file: 4,
+            ..RootOptions::default()
+        },
+    )
+    .unwrap();
     let path = |raw: &str| root.admit(raw).unwrap();
-    assert_eq!(root.read(&path("big")).unwrap(), Entry::TooLarge { len: 5, limit: 4 });
-    assert_eq!(root.batch().read(&path("big")).unwrap(), Entry::TooLarge { len: 5, limit: 4 });
+    assert_eq!(
+        root.read(&path("big")).unwrap(),
+        Entry::TooLarge { len: 5, limit: 4 }
+    );
+    assert_eq!(
+        root.batch().read(&path("big")).unwrap(),
+        Entry::TooLarge { len: 5, limit: 4 }
+    );
     assert!(matches!(root.read(&path("fits")).unwrap(), Entry::File(_)));
 }
 
@@ -349,13 +414,24 @@ fn absolute_paths_and_uris_are_admitted_below_the_root_alone() {
     let through_link = scratch.outside().join("other-way/a b/ü.txt");
     assert_eq!(root.admit_absolute(&through_link).unwrap(), path);
     let new_through_link = scratch.outside().join("other-way/new/x.txt");
-    assert_eq!(shown(&root.admit_absolute(&new_through_link).unwrap()), "new/x.txt");
+    assert_eq!(
+        shown(&root.admit_absolute(&new_through_link).unwrap()),
+        "new/x.txt"
+    );
     assert_eq!(root.admit_uri(&root.uri(&path)).unwrap(), path);
     let raw = format!("file://{}/a b/ü.txt", root.path().display());
     assert_eq!(root.admit_uri(&raw).unwrap(), path);
     let climbing = format!("file://{}/a/..%2F..%2Fx", root.path().display());
-    for outside in ["file:///etc/passwd", &climbing, &format!("file://{}-evil/x", root.path().display())] {
-        assert_eq!(root.admit_uri(outside).unwrap_err().code(), "OUTSIDE_WORKSPACE", "{outside}");
+    for outside in [
+        "file:///etc/passwd",
+        &climbing,
+        &format!("file://{}-evil/x", root.path().display()),
+    ] {
+        assert_eq!(
+            root.admit_uri(outside).unwrap_err().code(),
+            "OUTSIDE_WORKSPACE",
+            "{outside}"
+        );
     }
 }
 
@@ -367,12 +443,24 @@ fn a_batch_holds_few_folders_open() {
     }
     let batch = scratch.root.batch();
     for folder in 0..600 {
-        assert!(batch.admit_write(&format!("d{folder}/f")).unwrap().stat().is_some());
+        assert!(
+            batch
+                .admit_write(&format!("d{folder}/f"))
+                .unwrap()
+                .stat()
+                .is_some()
+        );
     }
     let prefix = scratch.root.path().join("d");
     let open = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
     let open = open.filter_map(|entry| std::fs::read_link(entry.path()).ok());
-    let held = open.filter(|target| target.to_string_lossy().starts_with(&*prefix.to_string_lossy())).count();
+    let held = open
+        .filter(|target| {
+            target
+                .to_string_lossy()
+                .starts_with(&*prefix.to_string_lossy())
+        })
+        .count();
     assert!((1..=200).contains(&held), "{held} folders are open");
 }
 
@@ -386,7 +474,15 @@ fn a_folder_swapped_for_a_link_is_not_followed() {
     // The batch goes on with the folder that it holds, wherever that is now; a new one sees the link.
     let place = batch.admit_write("a/b/new.txt").unwrap();
     assert!(place.stat().is_none());
-    assert_eq!(scratch.root.batch().admit_write("a/b/c.txt").unwrap_err().code(), "OUTSIDE_WORKSPACE");
+    assert_eq!(
+        scratch
+            .root
+            .batch()
+            .admit_write("a/b/c.txt")
+            .unwrap_err()
+            .code(),
+        "OUTSIDE_WORKSPACE"
+    );
 }
 
 /// What the operating system says of `path`: every link in its existing part resolved.

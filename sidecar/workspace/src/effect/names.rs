@@ -127,7 +127,10 @@ impl Batch {
             if !ours.is_some_and(is_published) {
                 return Ok(());
             }
-            staged.folder().rename(&staged.name, spot.folder(), &old).map_err(fail)?;
+            staged
+                .folder()
+                .rename(&staged.name, spot.folder(), &old)
+                .map_err(fail)?;
             has_old = true;
         }
         match (place.stat().is_some(), has_old, ours) {
@@ -423,20 +426,31 @@ fn displace(
                 .rename(&spot.name, spot.folder(), &old)
                 .map_err(fail)
         }
-        Err(error) if cannot_exchange(&error) => displace_by_link(spot, parent, leaf, path, revision),
+        Err(error) if cannot_exchange(&error) => {
+            displace_by_link(spot, parent, leaf, path, revision)
+        }
         Err(error) => Err(fail(error)),
     }
 }
 
 /// The next best where a file system cannot exchange names: keep the old file under a second name, look at
 /// it, then replace its first one.
-fn displace_by_link(spot: &Spot, parent: &Folder, leaf: &str, path: &str, revision: &str) -> Result<(), FsError> {
+fn displace_by_link(
+    spot: &Spot,
+    parent: &Folder,
+    leaf: &str,
+    path: &str,
+    revision: &str,
+) -> Result<(), FsError> {
     let fail = |error| FsError::io(path, "rename", error);
     let old = old_name(&spot.name);
     parent.link(leaf, spot.folder(), &old).map_err(fail)?;
     if let Err(found) = check_revision(spot.folder(), &old, revision) {
         spot.folder().remove_file(&old).map_err(fail)?;
-        return Err(FsError::Changed { path: path.to_owned(), found });
+        return Err(FsError::Changed {
+            path: path.to_owned(),
+            found,
+        });
     }
     spot.folder().rename(&spot.name, parent, leaf).map_err(fail)
 }
@@ -481,12 +495,21 @@ mod tests {
     fn a_kill_between_exchange_and_naming_can_be_taken_back() {
         let scratch = Scratch::new(&[("a.txt", "a\n"), ("b.txt", "b\n")]);
         let (batch, area, path) = (scratch.root.batch(), scratch.area(), scratch.path("a.txt"));
-        batch.stage(&area, &[Stage::new(&path, b"A\n", "0")]).unwrap();
+        batch
+            .stage(&area, &[Stage::new(&path, b"A\n", "0")])
+            .unwrap();
         let parent = parent_of(&batch.place(&path).unwrap()).unwrap();
         let spot = batch.staged_spot(&area, &parent, "0");
-        spot.folder().exchange("0", &parent.folder, "a.txt").unwrap();
-        batch.put_back(&area, &path, "0", Some(&revision("A\n"))).unwrap();
-        assert_eq!(scratch.tree(), [("a.txt", "a\n"), ("b.txt", "b\n")].map(Scratch::pair));
+        spot.folder()
+            .exchange("0", &parent.folder, "a.txt")
+            .unwrap();
+        batch
+            .put_back(&area, &path, "0", Some(&revision("A\n")))
+            .unwrap();
+        assert_eq!(
+            scratch.tree(),
+            [("a.txt", "a\n"), ("b.txt", "b\n")].map(Scratch::pair)
+        );
     }
 
     #[test]
@@ -497,12 +520,21 @@ mod tests {
         batch.stage(&area, &[stage]).unwrap();
         let parent = parent_of(&batch.place(&path).unwrap()).unwrap();
         let spot = batch.staged_spot(&area, &parent, "0");
-        let error = displace_by_link(&spot, &parent.folder, "a.txt", "a.txt", &revision("other\n")).unwrap_err();
+        let error = displace_by_link(
+            &spot,
+            &parent.folder,
+            "a.txt",
+            "a.txt",
+            &revision("other\n"),
+        )
+        .unwrap_err();
         assert_eq!(error.code(), "CONFLICT");
         assert_eq!(scratch.tree(), [Scratch::pair(("a.txt", "a\n"))]);
         displace_by_link(&spot, &parent.folder, "a.txt", "a.txt", &revision("a\n")).unwrap();
         assert_eq!(scratch.tree(), [Scratch::pair(("a.txt", "A\n"))]);
-        batch.put_back(&area, &path, "0", Some(&revision("A\n"))).unwrap();
+        batch
+            .put_back(&area, &path, "0", Some(&revision("A\n")))
+            .unwrap();
         assert_eq!(scratch.tree(), [Scratch::pair(("a.txt", "a\n"))]);
     }
 }

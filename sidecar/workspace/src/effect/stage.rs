@@ -47,7 +47,14 @@ pub struct Stage<'a> {
 impl<'a> Stage<'a> {
     /// `bytes` for `path`, waiting under `name`; the mode is kept, a read-only file refused.
     pub fn new(path: &'a WorkspacePath, bytes: &'a [u8], name: &'a str) -> Self {
-        Self { path, bytes, name, mode: NewMode::Keep, like: None, over_read_only: false }
+        Self {
+            path,
+            bytes,
+            name,
+            mode: NewMode::Keep,
+            like: None,
+            over_read_only: false,
+        }
     }
 
     /// With this mode.
@@ -59,13 +66,19 @@ impl<'a> Stage<'a> {
     /// With the attributes of `like`, when its own name is free.
     #[must_use]
     pub fn like(self, like: &'a WorkspacePath) -> Self {
-        Self { like: Some(like), ..self }
+        Self {
+            like: Some(like),
+            ..self
+        }
     }
 
     /// Over a read-only file.
     #[must_use]
     pub fn over_read_only(self) -> Self {
-        Self { over_read_only: true, ..self }
+        Self {
+            over_read_only: true,
+            ..self
+        }
     }
 }
 

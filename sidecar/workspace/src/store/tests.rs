@@ -1,1 +1,519 @@
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+use std::os::unix::fs::{MetadataExt, symlink};
+use std::time::Duration;
 
+use rustix::io::Errno;
+
+use super::*;
+use crate::boundary::{RootOptions, WorkspaceRoot};
+use crate::testing::{Scratch, child, key};
+
+fn path(path: &str) -> StorePath {
+    StorePath::new(path).unwrap()
+}
+
+/// What is in `.agentic`, without the lock.
+fn names(scratch: &Scratch) -> Vec<String> {
+    let mut names: Vec<_> = std::fs::read_dir(scratch.on_disk(".agentic"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+fn copy_tree(from: &std::path::Path, to: &std::path::Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy_tree(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+#[test]
+fn looking_makes_nothing_and_the_first_write_makes_all() {
+    let scratch = Scratch::new(&[]);
+    let store = scratch.store();
+    assert_eq!(store.state().unwrap(), StoreState::Absent);
+    assert_eq!(store.read(&path("plans/p/plan.md")).unwrap(), None);
+    assert!(store.list(&path("transactions")).unwrap().is_empty());
+    store.remove(&path("jobs/j")).unwrap();
+    assert!(!scratch.on_disk(".agentic").exists());
+
+    store.write(&path("plans/p/plan.md"), b"one").unwrap();
+    store.write(&path("plans/p/plan.md"), b"two").unwrap();
+    assert_eq!(
+        store.read(&path("plans/p/plan.md")).unwrap().unwrap(),
+        b"two"
+    );
+    assert_eq!(
+        names(&scratch),
+        [".gitignore", "lock", "plans", "seal.json"]
+    );
+    assert_eq!(
+        std::fs::read(scratch.on_disk(".agentic/.gitignore")).unwrap(),
+        b"*\n"
+    );
+    assert_eq!(store.state().unwrap(), StoreState::Sealed);
+    let mode = |path: &str| std::fs::metadata(scratch.on_disk(path)).unwrap().mode() & 0o777;
+    assert_eq!(mode(".agentic"), 0o700);
+    assert_eq!(mode(".agentic/plans/p"), 0o700);
+    assert_eq!(mode(".agentic/plans/p/plan.md"), 0o600);
+    assert_eq!(
+        store.list(&path("plans")).unwrap(),
+        [("p".to_owned(), true)]
+    );
+    store.remove(&path("plans")).unwrap();
+    assert_eq!(store.read(&path("plans/p/plan.md")).unwrap(), None);
+}
+
+#[test]
+fn names_stay_in_the_store() {
+    for bad in [
+        "", ".", "..", "a/../b", "/a", "a//b", "a/", ".hidden", "a/.tmp", "a b", "a\\b", "ü",
+        "a\0", "~",
+    ] {
+        assert!(
+            matches!(StorePath::new(bad), Err(StoreError::BadPath { .. })),
+            "{bad:?}"
+        );
+    }
+    let path = path("transactions/tx_01/log.ndjson");
+    assert_eq!(path.name(), "log.ndjson");
+    assert!(path.join("..").is_err());
+}
+
+#[test]
+fn a_store_that_came_with_a_clone_is_data_only() {
+    let scratch = Scratch::new(&[]);
+    scratch.store().write(&path("MEMORY.md"), b"mine").unwrap();
+    let stranger = Store::new(scratch.root.clone(), SealKey::new([9; 32]));
+    let clone = scratch.outside().join("clone");
+    copy_tree(scratch.root.path(), &clone);
+    let root = WorkspaceRoot::open(&clone, RootOptions::default()).unwrap();
+    let cloned = Store::new(root, key());
+    for store in [&stranger, &cloned] {
+        assert_eq!(store.state().unwrap(), StoreState::Unsealed);
+        let results = [
+            store.read(&path("MEMORY.md")).map(drop),
+            store.write(&path("MEMORY.md"), b"x"),
+            store.append(&path("x"), b"x"),
+            store.install(&path("transactions/tx_1"), &[("a", b"x")]),
+            store.list(&path("transactions")).map(drop),
+            store.remove(&path("MEMORY.md")),
+            store.lock(Duration::ZERO, "test").map(drop),
+            store.area(&path("staged")).map(drop),
+        ];
+        for result in results {
+            assert_eq!(result.unwrap_err().code(), "STORE_UNSEALED");
+        }
+    }
+    assert_eq!(
+        std::fs::read(clone.join(".agentic/MEMORY.md")).unwrap(),
+        b"mine"
+    );
+
+    // Trusted, it is used; the first user's seal stays.
+    stranger.trust().unwrap();
+    assert_eq!(stranger.read(&path("MEMORY.md")).unwrap().unwrap(), b"mine");
+    assert_eq!(scratch.store().state().unwrap(), StoreState::Sealed);
+
+    // Or it is moved out of the way, unread.
+    assert_eq!(cloned.set_aside().unwrap(), ".agentic.unsealed");
+    assert_eq!(cloned.state().unwrap(), StoreState::Absent);
+    cloned.write(&path("MEMORY.md"), b"new").unwrap();
+    assert_eq!(
+        std::fs::read(clone.join(".agentic.unsealed/MEMORY.md")).unwrap(),
+        b"mine"
+    );
+    assert!(matches!(cloned.set_aside(), Err(StoreError::Sealed { .. })));
+}
+
+#[test]
+fn a_moved_project_keeps_its_store() {
+    let scratch = Scratch::new(&[]);
+    scratch.store().write(&path("MEMORY.md"), b"mine").unwrap();
+    let moved = scratch.outside().join("moved");
+    std::fs::rename(scratch.root.path(), &moved).unwrap();
+    let root = WorkspaceRoot::open(&moved, RootOptions::default()).unwrap();
+    assert_eq!(Store::new(root, key()).state().unwrap(), StoreState::Sealed);
+}
+
+#[test]
+fn a_forged_seal_counts_for_nothing() {
+    let scratch = Scratch::new(&[]);
+    scratch.store().ensure().unwrap();
+    let seal = scratch.on_disk(".agentic/seal.json");
+    let good = std::fs::read_to_string(&seal).unwrap();
+    let forgeries = [
+        String::new(),
+        "{}".into(),
+        "null".into(),
+        "\u{0}\u{ff}".into(),
+        good.replace("\"store\": \"st_", "\"store\": \"st_0"),
+        good.replace("\"inode\": \"", "\"inode\": \"0")
+            .replace("\"path\": \"", "\"path\": \"0"),
+        "x".repeat(1 << 20),
+    ];
+    for forgery in forgeries {
+        std::fs::write(&seal, &forgery).unwrap();
+        assert_eq!(
+            scratch.store().state().unwrap(),
+            StoreState::Unsealed,
+            "{:.80}",
+            forgery
+        );
+    }
+    std::fs::write(&seal, good).unwrap();
+    assert_eq!(scratch.store().state().unwrap(), StoreState::Sealed);
+}
+
+#[test]
+fn no_link_below_the_store_is_followed() {
+    let outside = |scratch: &Scratch| {
+        let outside = scratch.outside().join("outside");
+        std::fs::create_dir_all(&outside).unwrap();
+        std::fs::write(outside.join("file"), "keep").unwrap();
+        outside
+    };
+    // The store itself.
+    let scratch = Scratch::new(&[]);
+    symlink(outside(&scratch), scratch.on_disk(".agentic")).unwrap();
+    let store = scratch.store();
+    assert_eq!(
+        store.write(&path("file"), b"gone").unwrap_err().code(),
+        "SYMLINK_REJECTED"
+    );
+    assert_eq!(store.state().unwrap_err().code(), "SYMLINK_REJECTED");
+    // A folder in it, and files.
+    let scratch = Scratch::new(&[]);
+    let store = scratch.store();
+    store.ensure().unwrap();
+    let out = outside(&scratch);
+    symlink(&out, scratch.on_disk(".agentic/transactions")).unwrap();
+    symlink(out.join("file"), scratch.on_disk(".agentic/MEMORY.md")).unwrap();
+    symlink(out.join("file"), scratch.on_disk(".agentic/log.ndjson")).unwrap();
+    for result in [
+        store.read(&path("transactions/file")).map(drop),
+        store.write(&path("transactions/file"), b"gone"),
+        store.list(&path("transactions")).map(drop),
+        store.area(&path("transactions/tx_1")).map(drop),
+        store.read(&path("MEMORY.md")).map(drop),
+    ] {
+        assert_eq!(result.unwrap_err().code(), "SYMLINK_REJECTED");
+    }
+    assert!(store.append(&path("log.ndjson"), b"gone").is_err());
+    // A link is replaced or removed as what it is.
+    store.write(&path("MEMORY.md"), b"new").unwrap();
+    store.remove(&path("transactions")).unwrap();
+    assert_eq!(std::fs::read(out.join("file")).unwrap(), b"keep");
+    assert!(!scratch.on_disk(".agentic/transactions").exists());
+    // The lock: another file's lock would keep nobody out.
+    let scratch = Scratch::new(&[]);
+    let store = scratch.store();
+    store.ensure().unwrap();
+    std::fs::remove_file(scratch.on_disk(".agentic/lock")).unwrap();
+    symlink(
+        outside(&scratch).join("file"),
+        scratch.on_disk(".agentic/lock"),
+    )
+    .unwrap();
+    assert_eq!(
+        store.lock(Duration::ZERO, "test").unwrap_err().code(),
+        "SYMLINK_REJECTED"
+    );
+}
+
+#[test]
+fn impostors_of_other_kinds_are_refused() {
+    let scratch = Scratch::new(&[(".agentic", "a file")]);
+    assert_eq!(
+        scratch.store().ensure().unwrap_err().code(),
+        "NOT_DIRECTORY"
+    );
+    let scratch = Scratch::new(&[]);
+    scratch.store().ensure().unwrap();
+    let fifo = scratch.on_disk(".agentic/MEMORY.md");
+    rustix::fs::mkfifoat(
+        rustix::fs::CWD,
+        &fifo,
+        rustix::fs::Mode::from_bits_truncate(0o600),
+    )
+    .unwrap();
+    assert_eq!(
+        scratch.store().read(&path("MEMORY.md")).unwrap_err().code(),
+        "IO"
+    );
+}
+
+#[test]
+fn making_that_was_cut_short_is_finished() {
+    for cut in 1..=12 {
+        let scratch = Scratch::new(&[]);
+        for effect in [Effect::Write, Effect::Fsync, Effect::Rename] {
+            for file in ["", "/.gitignore", "/seal.json"] {
+                scratch.faults.fail(
+                    effect,
+                    &format!(".agentic{file}"),
+                    cut,
+                    Errno::IO.raw_os_error(),
+                );
+            }
+        }
+        let first = scratch.store().write(&path("MEMORY.md"), b"x");
+        for _ in 0..16 {
+            if scratch.store().write(&path("MEMORY.md"), b"x").is_ok() {
+                break;
+            }
+        }
+        assert_eq!(
+            scratch.store().state().unwrap(),
+            StoreState::Sealed,
+            "{cut}: {first:?}"
+        );
+        assert_eq!(
+            names(&scratch),
+            [".gitignore", "MEMORY.md", "lock", "seal.json"],
+            "{cut}"
+        );
+    }
+    // A kill leaves what it leaves; only what cannot mislead is taken over.
+    let scratch = Scratch::new(&[
+        (".agentic/.gitignore", "*\n"),
+        (".agentic/lock", ""),
+        (".agentic/.tmp.1.0.seal.json", "{"),
+    ]);
+    scratch.store().ensure().unwrap();
+    for file in ["MEMORY.md", "journal.ndjson", "transactions/tx_1/state"] {
+        let scratch = Scratch::new(&[(&format!(".agentic/{file}"), "x")]);
+        assert_eq!(
+            scratch.store().ensure().unwrap_err().code(),
+            "STORE_UNSEALED",
+            "{file}"
+        );
+    }
+}
+
+#[test]
+fn a_failed_write_leaves_the_old_file_and_nothing_else() {
+    for errno in [Errno::NOSPC, Errno::ACCESS, Errno::IO] {
+        for effect in [Effect::Write, Effect::Fsync, Effect::Rename] {
+            let scratch = Scratch::new(&[]);
+            let store = scratch.store();
+            store.write(&path("notes/a.md"), b"old").unwrap();
+            store.append(&path("log"), b"one\n").unwrap();
+            let fault = |file: &str| {
+                scratch
+                    .faults
+                    .fail(effect, &format!(".agentic/{file}"), 1, errno.raw_os_error())
+            };
+            fault("notes/a.md");
+            assert_eq!(
+                store.write(&path("notes/a.md"), b"new").unwrap_err().code(),
+                "IO"
+            );
+            assert_eq!(store.read(&path("notes/a.md")).unwrap().unwrap(), b"old");
+            assert_eq!(
+                std::fs::read_dir(scratch.on_disk(".agentic/notes"))
+                    .unwrap()
+                    .count(),
+                1
+            );
+            if effect != Effect::Rename {
+                fault("log");
+                assert_eq!(
+                    store.append(&path("log"), b"two\n").unwrap_err().code(),
+                    "IO"
+                );
+                assert_eq!(store.read(&path("log")).unwrap().unwrap(), b"one\n");
+            }
+            for file in ["tx/tx_1", "tx/tx_1/b"] {
+                fault(file);
+            }
+            if store
+                .install(&path("tx/tx_1"), &[("a", b"A"), ("b", b"B")])
+                .is_err()
+            {
+                assert!(!scratch.on_disk(".agentic/tx/tx_1").exists());
+                assert_eq!(
+                    std::fs::read_dir(scratch.on_disk(".agentic/tx"))
+                        .unwrap()
+                        .count(),
+                    0
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_folder_is_installed_whole_and_once() {
+    let scratch = Scratch::new(&[]);
+    let store = scratch.store();
+    store
+        .install(
+            &path("transactions/tx_1"),
+            &[("header.json", b"{}"), ("before", b"x")],
+        )
+        .unwrap();
+    assert_eq!(
+        store
+            .read(&path("transactions/tx_1/before"))
+            .unwrap()
+            .unwrap(),
+        b"x"
+    );
+    let again = store.install(&path("transactions/tx_1"), &[("header.json", b"other")]);
+    assert_eq!(again.unwrap_err().code(), "EXISTS");
+    assert_eq!(
+        store
+            .read(&path("transactions/tx_1/header.json"))
+            .unwrap()
+            .unwrap(),
+        b"{}"
+    );
+    assert_eq!(
+        store.list(&path("transactions")).unwrap(),
+        [("tx_1".to_owned(), true)]
+    );
+}
+
+#[test]
+fn damaged_files_are_set_aside_one_after_the_other() {
+    let scratch = Scratch::new(&[]);
+    let store = scratch.store();
+    for expected in [
+        "state.json.corrupt",
+        "state.json.corrupt-1",
+        "state.json.corrupt-2",
+    ] {
+        store
+            .write(&path("state.json"), expected.as_bytes())
+            .unwrap();
+        assert_eq!(
+            store
+                .set_corrupt_aside(&path("state.json"))
+                .unwrap()
+                .as_str(),
+            expected
+        );
+    }
+    assert_eq!(
+        store.read(&path("state.json.corrupt")).unwrap().unwrap(),
+        b"state.json.corrupt"
+    );
+    assert_eq!(
+        store
+            .set_corrupt_aside(&path("state.json"))
+            .unwrap_err()
+            .code(),
+        "IO"
+    );
+}
+
+#[test]
+fn the_lock_keeps_others_out_and_names_its_holder() {
+    let scratch = Scratch::new(&[]);
+    let held = scratch
+        .store()
+        .lock(Duration::ZERO, "accept in nvim")
+        .unwrap();
+    let error = scratch
+        .store()
+        .lock(Duration::from_millis(20), "other")
+        .unwrap_err();
+    let StoreError::Locked { holder, .. } = &error else {
+        panic!("{error}")
+    };
+    assert!(
+        holder.contains("accept in nvim") && holder.contains(&std::process::id().to_string()),
+        "{holder}"
+    );
+    drop(held);
+    drop(
+        scratch
+            .store()
+            .lock(Duration::ZERO, "a very much shorter one")
+            .unwrap(),
+    );
+    let _held = scratch.store().lock(Duration::ZERO, "x").unwrap();
+    let error = scratch
+        .store()
+        .lock(Duration::ZERO, "other")
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains(&format!("process {} (x)", std::process::id()))
+            && !error.contains("shorter"),
+        "{error}"
+    );
+}
+
+#[test]
+fn the_lock_excludes_other_processes_and_dies_with_them() {
+    let scratch = Scratch::new(&[("counter", "0")]);
+    scratch.store().ensure().unwrap();
+    let children: Vec<_> = (0..4)
+        .map(|_| child("store::tests::child_counts", &scratch))
+        .collect();
+    for mut child in children {
+        assert!(child.wait().unwrap().success());
+    }
+    assert_eq!(scratch.tree(), [Scratch::pair(("counter", "200"))]);
+
+    let mut holder = child("store::tests::child_holds_the_lock", &scratch);
+    while !scratch.on_disk("held").exists() {
+        assert!(
+            holder.try_wait().unwrap().is_none(),
+            "the child ended early"
+        );
+        std::thread::yield_now();
+    }
+    let error = scratch
+        .store()
+        .lock(Duration::ZERO, "parent")
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains(&format!("process {} (child)", holder.id())),
+        "{error}"
+    );
+    holder.kill().unwrap();
+    holder.wait().unwrap();
+    scratch.store().lock(Duration::ZERO, "parent").unwrap();
+}
+
+/// Run in a process of its own by the test above: reads, then writes, a counter under the lock.
+#[test]
+fn child_counts() {
+    let Some(scratch) = Scratch::of_parent() else {
+        return;
+    };
+    for _ in 0..50 {
+        let _lock = scratch
+            .store()
+            .lock(Duration::from_secs(60), "child")
+            .unwrap();
+        let counter = scratch.on_disk("counter");
+        let count: u32 = std::fs::read_to_string(&counter).unwrap().parse().unwrap();
+        std::fs::write(&counter, (count + 1).to_string()).unwrap();
+    }
+}
+
+/// Run in a process of its own by the test above: holds the lock until it is killed.
+#[test]
+fn child_holds_the_lock() {
+    let Some(scratch) = Scratch::of_parent() else {
+        return;
+    };
+    let _lock = scratch.store().lock(Duration::ZERO, "child").unwrap();
+    scratch.write("held", "");
+    loop {
+        std::thread::park();
+    }
+}
