@@ -9,8 +9,13 @@
     reason = "tests"
 )]
 
+mod bad_input;
+mod cli;
 mod house;
+mod kills;
 mod nvim;
+mod plain_lsp;
+mod stress;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -18,6 +23,11 @@ fn main() {
     let arguments = Arguments::from_args();
     let mut trials = Vec::new();
     trials.extend(house::trials());
+    trials.extend(cli::trials());
+    trials.extend(plain_lsp::trials());
+    trials.extend(bad_input::trials());
+    trials.extend(kills::trials());
+    trials.extend(stress::trials());
     trials.extend(nvim::trials());
     libtest_mimic::run(&arguments, trials).exit();
 }
