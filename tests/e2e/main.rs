@@ -11,6 +11,7 @@
 
 mod bad_input;
 mod cli;
+mod durability;
 mod house;
 mod kills;
 mod nvim;
@@ -27,6 +28,7 @@ fn main() {
     trials.extend(plain_lsp::trials());
     trials.extend(bad_input::trials());
     trials.extend(kills::trials());
+    trials.extend(durability::trials());
     trials.extend(stress::trials());
     trials.extend(nvim::trials());
     libtest_mimic::run(&arguments, trials).exit();
