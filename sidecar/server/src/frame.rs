@@ -105,6 +105,11 @@ impl FrameReader {
         }
     }
 
+    /// What was pushed and is not part of any frame given so far.
+    pub fn into_rest(self) -> Vec<u8> {
+        self.buffer.into()
+    }
+
     /// Whether the stream may end here without losing part of a message.
     pub fn is_idle(&self) -> bool {
         self.buffer.is_empty() && self.body_bytes.is_none() && self.skip_bytes == 0

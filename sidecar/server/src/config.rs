@@ -1,0 +1,310 @@
+//! The user's configuration, `$XDG_CONFIG_HOME/redline/config.toml`.
+//!
+//! Owns: every setting, declared once in [`settings`], and reading the file with errors that name
+//! file and line. Must not know: what the settings do.
+
+mod settings;
+
+use crate::{failure::Failure, paths::Paths};
+use std::{collections::BTreeMap, io, ops::Range, path::Path, time::Duration};
+use toml::{
+    Spanned,
+    de::{DeTable, DeValue},
+};
+
+pub use settings::{PROVIDER_SETTINGS, SETTINGS, Setting};
+
+/// What the user configured; [`Config::default`] is what no file means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Config {
+    /// The model to use; none means the recording that is built in.
+    pub model: Option<ModelRef>,
+    /// Endpoints by name.
+    pub providers: BTreeMap<String, ProviderConfig>,
+    /// How long the sidecar stays without a client, turn or job.
+    pub idle: Duration,
+    /// Least severe records in the log.
+    pub log_level: tracing::Level,
+    /// What to tell the user: unknown settings, with file and line.
+    pub warnings: Vec<String>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            model: None,
+            providers: BTreeMap::new(),
+            idle: Duration::from_secs(settings::IDLE_SECONDS),
+            log_level: tracing::Level::INFO,
+            warnings: Vec::new(),
+        }
+    }
+}
+
+/// `PROVIDER/MODEL`, where the provider is the name of a `[providers.NAME]` table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelRef {
+    /// Name of the provider.
+    pub provider: String,
+    /// The model, as its vendor calls it; may hold slashes.
+    pub model: String,
+}
+
+impl ModelRef {
+    /// Reads `PROVIDER/MODEL`.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (provider, model) = text.split_once('/')?;
+        (!provider.is_empty() && !model.is_empty()).then(|| Self {
+            provider: provider.to_owned(),
+            model: model.to_owned(),
+        })
+    }
+}
+
+impl std::fmt::Display for ModelRef {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}", self.provider, self.model)
+    }
+}
+
+/// How a provider is spoken to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Api {
+    /// OpenAI-compatible Chat Completions.
+    OpenAiChat,
+    /// A recorded turn.
+    Replay,
+}
+
+/// One `[providers.NAME]` table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProviderConfig {
+    /// How it is spoken to.
+    pub api: Api,
+    /// Where it answers, up to and with the version part.
+    pub base_url: Option<String>,
+    /// Name of the environment variable that holds its key.
+    pub api_key_env: Option<String>,
+    /// For `replay`: the recording, absolute or from the configuration's folder.
+    pub file: Option<std::path::PathBuf>,
+}
+
+/// What `redline status` calls the recording that is built in.
+pub const BUILT_IN_MODEL: &str = "replay/demo";
+
+impl Config {
+    /// `PROVIDER/MODEL` of the model that turns run on.
+    pub fn model_name(&self) -> String {
+        let configured = self.model.as_ref().map(ModelRef::to_string);
+        configured.unwrap_or_else(|| BUILT_IN_MODEL.to_owned())
+    }
+
+    /// Reads the user's file; a missing one is the default.
+    ///
+    /// # Errors
+    ///
+    /// `INVALID_ARGUMENTS` with file and line when a value makes no sense, `IO` when the file
+    /// cannot be read.
+    pub fn load(paths: &Paths) -> Result<Self, Failure> {
+        let file = paths.config_file();
+        match std::fs::read_to_string(&file) {
+            Ok(text) => Self::parse(&text, &file),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(error) => Err(Failure::io(format!("cannot read {}", file.display()), &error)),
+        }
+    }
+
+    /// Reads the text of `file`, which is named in errors and is what `file = …` is relative to.
+    ///
+    /// # Errors
+    ///
+    /// As [`load`](Self::load).
+    pub fn parse(text: &str, file: &Path) -> Result<Self, Failure> {
+        let mut reader = Reader {
+            text,
+            file,
+            warnings: Vec::new(),
+        };
+        let root = DeTable::parse(text).map_err(|error| {
+            reader.fault(error.span().unwrap_or_default(), error.message().to_owned())
+        })?;
+        let mut config = Self::default();
+        for (key, value) in root.get_ref() {
+            match key.get_ref().as_ref() {
+                "model" => {
+                    let name = reader.text(key, value)?;
+                    let model = ModelRef::parse(name).ok_or_else(|| {
+                        reader.fault(value.span(), format!("model = {name:?} is not PROVIDER/MODEL"))
+                    })?;
+                    config.model = Some(model);
+                }
+                "providers" => {
+                    for (name, table) in reader.table(key, value)? {
+                        let provider = reader.provider(name, table)?;
+                        config.providers.insert(name.get_ref().to_string(), provider);
+                    }
+                }
+                "sidecar" => {
+                    for (key, value) in reader.table(key, value)? {
+                        match key.get_ref().as_ref() {
+                            "idle_seconds" => {
+                                config.idle = Duration::from_secs(reader.seconds(key, value)?);
+                            }
+                            _ => reader.unknown("sidecar.", key, SETTINGS),
+                        }
+                    }
+                }
+                "log" => {
+                    for (key, value) in reader.table(key, value)? {
+                        match key.get_ref().as_ref() {
+                            "level" => {
+                                let name = reader.text(key, value)?;
+                                config.log_level = name.parse().map_err(|_| {
+                                    let what = "is none of error, warn, info, debug, trace";
+                                    reader.fault(value.span(), format!("log.level = {name:?} {what}"))
+                                })?;
+                            }
+                            _ => reader.unknown("log.", key, SETTINGS),
+                        }
+                    }
+                }
+                _ => reader.unknown("", key, SETTINGS),
+            }
+        }
+        config.check(&reader, &root)?;
+        // Tables are read in the order of their keys; people read a file from the top.
+        reader.warnings.sort_by_key(|(at, _)| *at);
+        config.warnings = reader.warnings.into_iter().map(|(_, warning)| warning).collect();
+        Ok(config)
+    }
+
+    fn check(&self, reader: &Reader<'_>, root: &Spanned<DeTable<'_>>) -> Result<(), Failure> {
+        let Some(model) = &self.model else { return Ok(()) };
+        if self.providers.contains_key(&model.provider) {
+            return Ok(());
+        }
+        let at = root.get_ref().get("model").map(Spanned::span).unwrap_or_default();
+        let known = self.providers.keys().map(String::as_str);
+        let near = settings::nearest(&model.provider, known)
+            .map_or_else(String::new, |name| format!("; did you mean {name:?}?"));
+        let what = format!("model = \"{model}\" names no [providers.{}]{near}", model.provider);
+        Err(reader.fault(at, what))
+    }
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    file: &'a Path,
+    /// By offset in the file.
+    warnings: Vec<(usize, String)>,
+}
+
+type Key<'a> = Spanned<std::borrow::Cow<'a, str>>;
+type Value<'a> = Spanned<DeValue<'a>>;
+
+impl Reader<'_> {
+    fn place(&self, at: &Range<usize>) -> String {
+        let before = &self.text.as_bytes()[..at.start.min(self.text.len())];
+        let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
+        format!("{}:{line}", self.file.display())
+    }
+
+    fn fault(&self, at: Range<usize>, what: String) -> Failure {
+        let message = format!("{}: {what}", self.place(&at));
+        Failure::new("INVALID_ARGUMENTS", message, "correct that line, or remove it for the default")
+    }
+
+    fn wrong_type(&self, key: &Key<'_>, value: &Value<'_>, wanted: &str) -> Failure {
+        let found = value.get_ref().type_str();
+        self.fault(value.span(), format!("{} wants {wanted}, and has {found}", key.get_ref()))
+    }
+
+    fn text<'v>(&self, key: &Key<'_>, value: &'v Value<'_>) -> Result<&'v str, Failure> {
+        match value.get_ref() {
+            DeValue::String(text) => Ok(text),
+            _ => Err(self.wrong_type(key, value, "a string")),
+        }
+    }
+
+    fn table<'v, 't>(
+        &self,
+        key: &Key<'_>,
+        value: &'v Value<'t>,
+    ) -> Result<&'v DeTable<'t>, Failure> {
+        match value.get_ref() {
+            DeValue::Table(table) => Ok(table),
+            _ => Err(self.wrong_type(key, value, "a table")),
+        }
+    }
+
+    fn seconds(&self, key: &Key<'_>, value: &Value<'_>) -> Result<u64, Failure> {
+        let number = match value.get_ref() {
+            DeValue::Integer(number) if number.radix() == 10 => number.as_str().parse().ok(),
+            _ => None,
+        };
+        number
+            .filter(|&seconds| seconds > 0)
+            .ok_or_else(|| self.wrong_type(key, value, "a whole number of seconds above 0"))
+    }
+
+    fn provider(&mut self, name: &Key<'_>, table: &Value<'_>) -> Result<ProviderConfig, Failure> {
+        let (mut api, mut base_url, mut api_key_env, mut file) = (None, None, None, None);
+        for (key, value) in self.table(name, table)? {
+            match key.get_ref().as_ref() {
+                "api" => {
+                    api = Some(match self.text(key, value)? {
+                        "openai-chat" => Api::OpenAiChat,
+                        "replay" => Api::Replay,
+                        other => {
+                            let what = "is none of openai-chat, replay";
+                            return Err(self.fault(value.span(), format!("api = {other:?} {what}")));
+                        }
+                    });
+                }
+                "base_url" => base_url = Some(self.text(key, value)?.to_owned()),
+                "api_key_env" => api_key_env = Some(self.text(key, value)?.to_owned()),
+                "file" => {
+                    let folder = self.file.parent().unwrap_or(Path::new(""));
+                    file = Some(folder.join(self.text(key, value)?));
+                }
+                _ => self.unknown(&format!("providers.{}.", name.get_ref()), key, PROVIDER_SETTINGS),
+            }
+        }
+        let Some(api) = api else {
+            let what = format!("[providers.{}] has no api", name.get_ref());
+            return Err(self.fault(name.span(), what));
+        };
+        let missing = match api {
+            Api::OpenAiChat => base_url.is_none().then_some("base_url"),
+            Api::Replay => file.is_none().then_some("file"),
+        };
+        if let Some(missing) = missing {
+            let what = format!("[providers.{}] has no {missing}", name.get_ref());
+            return Err(self.fault(name.span(), what));
+        }
+        Ok(ProviderConfig {
+            api,
+            base_url,
+            api_key_env,
+            file,
+        })
+    }
+
+    /// Warns of a key that nobody reads; it may be a typing error, or a newer version's.
+    fn unknown(&mut self, prefix: &str, key: &Key<'_>, settings: &[Setting]) {
+        let name = format!("{prefix}{}", key.get_ref());
+        let known = settings.iter().map(|setting| match prefix.starts_with("providers.") {
+            true => format!("{prefix}{}", setting.key),
+            false => setting.key.to_owned(),
+        });
+        let known: Vec<String> = known.collect();
+        let near = settings::nearest(&name, known.iter().map(String::as_str))
+            .map_or_else(String::new, |near| format!("; did you mean {near:?}?"));
+        let place = self.place(&key.span());
+        let warning = format!("{place}: unknown setting {name:?} is ignored{near}");
+        self.warnings.push((key.span().start, warning));
+    }
+}
+
+#[cfg(test)]
+mod tests;

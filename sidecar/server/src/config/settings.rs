@@ -1,0 +1,116 @@
+//! Every setting, declared once; the manual and `redline doctor --settings` are written from this.
+
+/// One setting of the configuration.
+#[derive(Debug, Clone, Copy)]
+pub struct Setting {
+    /// Its key, with the table before a dot.
+    pub key: &'static str,
+    /// What it takes.
+    pub takes: &'static str,
+    /// What its absence means.
+    pub default: &'static str,
+    /// What it does.
+    pub doc: &'static str,
+}
+
+/// Default of `sidecar.idle_seconds`.
+pub(super) const IDLE_SECONDS: u64 = 300;
+
+/// The settings outside `[providers.NAME]`.
+pub const SETTINGS: &[Setting] = &[
+    Setting {
+        key: "model",
+        takes: "\"PROVIDER/MODEL\"",
+        default: "a recorded turn that is built in",
+        doc: "The model that turns run on; PROVIDER is the NAME of a [providers.NAME] table.",
+    },
+    Setting {
+        key: "providers",
+        takes: "tables",
+        default: "none",
+        doc: "One table for each endpoint, [providers.NAME].",
+    },
+    Setting {
+        key: "sidecar.idle_seconds",
+        takes: "seconds",
+        default: "300",
+        doc: "How long the sidecar stays when no editor, command, turn or job needs it.",
+    },
+    Setting {
+        key: "log.level",
+        takes: "\"error\", \"warn\", \"info\", \"debug\" or \"trace\"",
+        default: "\"info\"",
+        doc: "Least severe records in the log. Prompts and file contents are logged at trace only.",
+    },
+];
+
+/// The settings of a `[providers.NAME]` table.
+pub const PROVIDER_SETTINGS: &[Setting] = &[
+    Setting {
+        key: "api",
+        takes: "\"openai-chat\" or \"replay\"",
+        default: "none; needed",
+        doc: "How the endpoint is spoken to.",
+    },
+    Setting {
+        key: "base_url",
+        takes: "a URL",
+        default: "none; needed by openai-chat",
+        doc: "Where it answers, up to and with the version part, as in \"http://localhost:8080/v1\".",
+    },
+    Setting {
+        key: "api_key_env",
+        takes: "the name of an environment variable",
+        default: "none; no key is sent",
+        doc: "Where its key is found. The key itself never stands in a file.",
+    },
+    Setting {
+        key: "file",
+        takes: "a path",
+        default: "none; needed by replay",
+        doc: "The recording, absolute or from the folder of the configuration.",
+    },
+];
+
+/// The known name that `name` is most likely a typing error of.
+pub(super) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    known
+        .map(|candidate| (distance(name, candidate), candidate))
+        .min_by_key(|(distance, _)| *distance)
+        .filter(|(distance, candidate)| *distance <= candidate.len().max(name.len()).div_ceil(2))
+        .map(|(_, candidate)| candidate)
+}
+
+/// Insertions, deletions and replacements between two short names.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, to) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(from != *to);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_name_is_near() {
+        let known = ["model", "providers", "log.level"];
+        for (name, expected) in [
+            ("modle", Some("model")),
+            ("provider", Some("providers")),
+            ("log.lvl", Some("log.level")),
+            ("zzzzzzzzzzzz", None),
+        ] {
+            assert_eq!(nearest(name, known.into_iter()), expected, "{name}");
+        }
+    }
+}

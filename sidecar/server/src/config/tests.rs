@@ -1,0 +1,87 @@
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use super::*;
+
+fn parse(text: &str) -> Result<Config, Failure> {
+    Config::parse(text, Path::new("/c/config.toml"))
+}
+
+#[test]
+fn no_file_is_the_default() {
+    let base = tempfile::tempdir().unwrap();
+    let paths = Paths {
+        config_dir: base.path().to_owned(),
+        state_dir: base.path().to_owned(),
+        runtime_dir: base.path().to_owned(),
+        home: None,
+    };
+    assert_eq!(Config::load(&paths).unwrap(), Config::default());
+}
+
+#[test]
+fn every_setting_is_read() {
+    let config = parse(
+        r#"
+model = "local/qwen/coder"
+[providers.local]
+api = "openai-chat"
+base_url = "http://localhost:1/v1"
+api_key_env = "LOCAL_KEY"
+[providers.rec]
+api = "replay"
+file = "turn.json"
+[sidecar]
+idle_seconds = 7
+[log]
+level = "debug"
+"#,
+    )
+    .unwrap();
+    let model = config.model.unwrap();
+    assert_eq!((model.provider.as_str(), model.model.as_str()), ("local", "qwen/coder"));
+    assert_eq!(config.providers["local"].api_key_env.as_deref(), Some("LOCAL_KEY"));
+    assert_eq!(config.providers["rec"].file.as_deref(), Some(Path::new("/c/turn.json")));
+    assert_eq!(config.idle, Duration::from_secs(7));
+    assert_eq!(config.log_level, tracing::Level::DEBUG);
+    assert!(config.warnings.is_empty());
+}
+
+#[test]
+fn unknown_keys_are_warned_of_with_the_nearest_known_one() {
+    let config = parse(
+        "modle = \"a/b\"\n[sidecar]\nidle_secs = 3\n[providers.x]\napi = \"replay\"\nflie = \"u\"\nfile = \"u\"\n",
+    )
+    .unwrap();
+    assert_eq!(
+        config.warnings,
+        [
+            "/c/config.toml:1: unknown setting \"modle\" is ignored; did you mean \"model\"?",
+            "/c/config.toml:3: unknown setting \"sidecar.idle_secs\" is ignored; \
+             did you mean \"sidecar.idle_seconds\"?",
+            "/c/config.toml:6: unknown setting \"providers.x.flie\" is ignored; \
+             did you mean \"providers.x.file\"?",
+        ]
+    );
+}
+
+#[test]
+fn errors_name_file_and_line() {
+    for (text, place, what) in [
+        ("model = \"a/b\"", "/c/config.toml:1", "names no [providers.a]"),
+        ("\n\nmodel = \"ab\"", "/c/config.toml:3", "PROVIDER/MODEL"),
+        ("model = 3", "/c/config.toml:1", "wants a string"),
+        ("a = \n", "/c/config.toml:1", ""),
+        ("[providers.x]\napi = \"grpc\"", "/c/config.toml:2", "openai-chat, replay"),
+        ("\n[providers.x]\nfile = \"f\"", "/c/config.toml:2", "has no api"),
+        ("[providers.x]\napi = \"openai-chat\"", "/c/config.toml:1", "base_url"),
+        ("[providers.x]\napi = \"replay\"", "/c/config.toml:1", "has no file"),
+        ("[sidecar]\nidle_seconds = 0", "/c/config.toml:2", "above 0"),
+        ("[log]\nlevel = \"loud\"", "/c/config.toml:2", "loud"),
+        ("log = 1", "/c/config.toml:1", "wants a table"),
+    ] {
+        let failure = parse(text).unwrap_err();
+        assert_eq!(failure.code, "INVALID_ARGUMENTS");
+        assert!(failure.message.starts_with(place), "{text:?}: {}", failure.message);
+        assert!(failure.message.contains(what), "{text:?}: {}", failure.message);
+    }
+}
