@@ -20,3 +20,16 @@ pub enum MatchRung {
     /// After folding typographic look-alikes.
     Lookalike,
 }
+
+impl MatchRung {
+    /// The name that reviewers see.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::Offset => "offset",
+            Self::Whitespace => "whitespace",
+            Self::Indentation => "indentation",
+            Self::Lookalike => "lookalike",
+        }
+    }
+}

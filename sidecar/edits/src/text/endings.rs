@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use memchr::{memchr_iter, memmem};
 
 /// Reads CRLF as LF; a lone CR stays.
-fn normalize_line_endings(text: &str) -> Cow<'_, str> {
+pub(crate) fn normalize_line_endings(text: &str) -> Cow<'_, str> {
     if memmem::find(text.as_bytes(), b"\r\n").is_none() {
         return Cow::Borrowed(text);
     }

@@ -1,0 +1,240 @@
+//! Lines of a text by hash, for each way of comparing them.
+//!
+//! Built once for a text and only as far as it is needed: a hunk that is where its header says
+//! costs a comparison and no hash.
+
+use std::{
+    cell::OnceCell,
+    collections::HashMap,
+    hash::{BuildHasher, RandomState},
+    ops::Range,
+};
+
+use super::{MAX_PLACES, fold::fold_line, indentation::Shift};
+use crate::{lines::LineIndex, rung::MatchRung};
+
+/// How lines are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Level {
+    Content,
+    TrimEnd,
+    Trim,
+    Fold,
+}
+
+/// Lines to find.
+pub(crate) struct Pattern<'p> {
+    pub(crate) lines: Vec<&'p str>,
+}
+
+/// A place where a pattern matches: its first line, from 0.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) line: usize,
+    /// How the indentation there differs, on that rung.
+    pub(crate) shift: Option<Shift>,
+}
+
+/// All places of a pattern on the first rung that has any.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Places {
+    pub(crate) rung: MatchRung,
+    /// Ascending, at most [`MAX_PLACES`].
+    pub(crate) places: Vec<Place>,
+}
+
+/// A text whose lines can be found.
+pub(crate) struct TextIndex<'a> {
+    pub(crate) lines: LineIndex<'a>,
+    hasher: RandomState,
+    content: OnceCell<Keys>,
+    trim_end: OnceCell<Keys>,
+    trim: OnceCell<Keys>,
+    fold: OnceCell<Keys>,
+}
+
+/// The hash of each line, and the lines of each hash.
+struct Keys {
+    of_line: Vec<u64>,
+    /// Positions in `postings`.
+    ranges: HashMap<u64, Range<u32>>,
+    postings: Vec<u32>,
+}
+
+impl Keys {
+    fn new(of_line: Vec<u64>) -> Self {
+        let mut postings: Vec<u32> =
+            (0..u32::try_from(of_line.len()).unwrap_or(u32::MAX)).collect();
+        postings.sort_by_key(|line| of_line[*line as usize]);
+        let mut ranges = HashMap::new();
+        let mut from = 0;
+        while let Some(first) = postings.get(from) {
+            let key = of_line[*first as usize];
+            let n = postings[from..].partition_point(|line| of_line[*line as usize] == key);
+            ranges.insert(key, from as u32..(from + n) as u32);
+            from += n;
+        }
+        Self {
+            of_line,
+            ranges,
+            postings,
+        }
+    }
+
+    fn lines_of(&self, key: u64) -> &[u32] {
+        self.ranges.get(&key).map_or(&[], |range| {
+            &self.postings[range.start as usize..range.end as usize]
+        })
+    }
+}
+
+impl<'a> TextIndex<'a> {
+    pub(crate) fn new(text: &'a str) -> Self {
+        Self {
+            lines: LineIndex::new(text),
+            hasher: RandomState::new(),
+            content: OnceCell::new(),
+            trim_end: OnceCell::new(),
+            trim: OnceCell::new(),
+            fold: OnceCell::new(),
+        }
+    }
+
+    /// Whether the pattern is exactly at `line`.
+    pub(crate) fn is_at(&self, pattern: &Pattern<'_>, line: usize) -> bool {
+        line + pattern.lines.len() <= self.lines.len()
+            && pattern
+                .lines
+                .iter()
+                .enumerate()
+                .all(|(idx, expected)| self.lines.content(line + idx) == *expected)
+    }
+
+    /// All places on the first rung that has one that `accept` lets through.
+    ///
+    /// `accept` gets the first line; a pattern of no line matches nowhere.
+    pub(crate) fn find(
+        &self,
+        pattern: &Pattern<'_>,
+        accept: &dyn Fn(usize) -> bool,
+    ) -> Option<Places> {
+        [
+            (MatchRung::Exact, Level::Content),
+            (MatchRung::Whitespace, Level::TrimEnd),
+            (MatchRung::Indentation, Level::Trim),
+            (MatchRung::Lookalike, Level::Fold),
+        ]
+        .into_iter()
+        .find_map(|(rung, level)| {
+            let places = self.find_at(level, pattern, accept);
+            (!places.is_empty()).then_some(Places { rung, places })
+        })
+    }
+
+    /// Exact places only.
+    pub(crate) fn find_exact(&self, pattern: &Pattern<'_>) -> Vec<usize> {
+        self.find_at(Level::Content, pattern, &|_| true)
+            .into_iter()
+            .map(|place| place.line)
+            .collect()
+    }
+
+    /// The lines that read like `line` when both are trimmed.
+    pub(crate) fn lines_like(&self, line: &str) -> &[u32] {
+        let key = self.hasher.hash_one(line.trim());
+        self.keys(Level::Trim).lines_of(key)
+    }
+
+    fn find_at(
+        &self,
+        level: Level,
+        pattern: &Pattern<'_>,
+        accept: &dyn Fn(usize) -> bool,
+    ) -> Vec<Place> {
+        let Some(last_start) = self.lines.len().checked_sub(pattern.lines.len()) else {
+            return Vec::new();
+        };
+        // Nothing but blank lines has no indentation to compare.
+        if level == Level::Trim && pattern.lines.iter().all(|line| line.trim().is_empty()) {
+            return Vec::new();
+        }
+        let keys = self.keys(level);
+        let wanted: Vec<u64> = pattern
+            .lines
+            .iter()
+            .map(|line| self.key(level, line))
+            .collect();
+        let Some((rarest, hits)) = wanted
+            .iter()
+            .enumerate()
+            .map(|(idx, key)| (idx, keys.lines_of(*key)))
+            .min_by_key(|(_, hits)| hits.len())
+        else {
+            return Vec::new();
+        };
+        let mut places = Vec::new();
+        for hit in hits {
+            let Some(start) = (*hit as usize).checked_sub(rarest) else {
+                continue;
+            };
+            if start > last_start
+                || keys.of_line[start..start + wanted.len()] != wanted[..]
+                || !accept(start)
+            {
+                continue;
+            }
+            if let Some(place) = self.verify(level, pattern, start) {
+                places.push(place);
+                if places.len() == MAX_PLACES {
+                    break;
+                }
+            }
+        }
+        places
+    }
+
+    /// Compares for real what the hashes say is equal.
+    fn verify(&self, level: Level, pattern: &Pattern<'_>, start: usize) -> Option<Place> {
+        let mut pairs = pattern
+            .lines
+            .iter()
+            .enumerate()
+            .map(|(idx, expected)| (*expected, self.lines.content(start + idx)));
+        let shift = match level {
+            Level::Content => pairs.all(|(a, b)| a == b).then_some(None),
+            Level::TrimEnd => pairs
+                .all(|(a, b)| a.trim_end() == b.trim_end())
+                .then_some(None),
+            Level::Trim => Shift::between(pairs).map(Some),
+            Level::Fold => pairs
+                .all(|(a, b)| fold_line(a).trim_end() == fold_line(b).trim_end())
+                .then_some(None),
+        }?;
+        Some(Place { line: start, shift })
+    }
+
+    fn keys(&self, level: Level) -> &Keys {
+        let cell = match level {
+            Level::Content => &self.content,
+            Level::TrimEnd => &self.trim_end,
+            Level::Trim => &self.trim,
+            Level::Fold => &self.fold,
+        };
+        cell.get_or_init(|| {
+            Keys::new(
+                (0..self.lines.len())
+                    .map(|idx| self.key(level, self.lines.content(idx)))
+                    .collect(),
+            )
+        })
+    }
+
+    fn key(&self, level: Level, line: &str) -> u64 {
+        match level {
+            Level::Content => self.hasher.hash_one(line),
+            Level::TrimEnd => self.hasher.hash_one(line.trim_end()),
+            Level::Trim => self.hasher.hash_one(line.trim()),
+            Level::Fold => self.hasher.hash_one(fold_line(line).trim_end()),
+        }
+    }
+}
