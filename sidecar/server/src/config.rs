@@ -2,6 +2,10 @@
 //!
 //! Owns: every setting, declared once in [`settings`], and reading the file with errors that name
 //! file and line. Must not know: what the settings do.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the configuration is a file of the user's, not of a project"
+)]
 
 mod settings;
 
@@ -27,6 +31,8 @@ pub struct Config {
     pub log_level: tracing::Level,
     /// What to tell the user: unknown settings, with file and line.
     pub warnings: Vec<String>,
+    /// Why the file could not be used at all; what needs a model fails with it.
+    pub fault: Option<Failure>,
 }
 
 impl Default for Config {
@@ -37,6 +43,7 @@ impl Default for Config {
             idle: Duration::from_secs(settings::IDLE_SECONDS),
             log_level: tracing::Level::INFO,
             warnings: Vec::new(),
+            fault: None,
         }
     }
 }
@@ -110,8 +117,24 @@ impl Config {
         match std::fs::read_to_string(&file) {
             Ok(text) => Self::parse(&text, &file),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
-            Err(error) => Err(Failure::io(format!("cannot read {}", file.display()), &error)),
+            Err(error) => Err(Failure::io(
+                format!("cannot read {}", file.display()),
+                &error,
+            )),
         }
+    }
+
+    /// Reads the user's file; when it makes no sense the defaults hold, with the [`fault`](Self::fault)
+    /// kept. Reviewing needs no configuration, so a mistake in it stops nothing but turns.
+    pub fn load_or_default(paths: &Paths) -> Self {
+        Self::load(paths).unwrap_or_else(|fault| Self {
+            warnings: vec![format!(
+                "{}; the defaults hold until it is corrected",
+                fault.message
+            )],
+            fault: Some(fault),
+            ..Self::default()
+        })
     }
 
     /// Reads the text of `file`, which is named in errors and is what `file = …` is relative to.
@@ -134,14 +157,19 @@ impl Config {
                 "model" => {
                     let name = reader.text(key, value)?;
                     let model = ModelRef::parse(name).ok_or_else(|| {
-                        reader.fault(value.span(), format!("model = {name:?} is not PROVIDER/MODEL"))
+                        reader.fault(
+                            value.span(),
+                            format!("model = {name:?} is not PROVIDER/MODEL"),
+                        )
                     })?;
                     config.model = Some(model);
                 }
                 "providers" => {
                     for (name, table) in reader.table(key, value)? {
                         let provider = reader.provider(name, table)?;
-                        config.providers.insert(name.get_ref().to_string(), provider);
+                        config
+                            .providers
+                            .insert(name.get_ref().to_string(), provider);
                     }
                 }
                 "sidecar" => {
@@ -161,7 +189,8 @@ impl Config {
                                 let name = reader.text(key, value)?;
                                 config.log_level = name.parse().map_err(|_| {
                                     let what = "is none of error, warn, info, debug, trace";
-                                    reader.fault(value.span(), format!("log.level = {name:?} {what}"))
+                                    reader
+                                        .fault(value.span(), format!("log.level = {name:?} {what}"))
                                 })?;
                             }
                             _ => reader.unknown("log.", key, SETTINGS),
@@ -174,20 +203,33 @@ impl Config {
         config.check(&reader, &root)?;
         // Tables are read in the order of their keys; people read a file from the top.
         reader.warnings.sort_by_key(|(at, _)| *at);
-        config.warnings = reader.warnings.into_iter().map(|(_, warning)| warning).collect();
+        config.warnings = reader
+            .warnings
+            .into_iter()
+            .map(|(_, warning)| warning)
+            .collect();
         Ok(config)
     }
 
     fn check(&self, reader: &Reader<'_>, root: &Spanned<DeTable<'_>>) -> Result<(), Failure> {
-        let Some(model) = &self.model else { return Ok(()) };
+        let Some(model) = &self.model else {
+            return Ok(());
+        };
         if self.providers.contains_key(&model.provider) {
             return Ok(());
         }
-        let at = root.get_ref().get("model").map(Spanned::span).unwrap_or_default();
+        let at = root
+            .get_ref()
+            .get("model")
+            .map(Spanned::span)
+            .unwrap_or_default();
         let known = self.providers.keys().map(String::as_str);
         let near = settings::nearest(&model.provider, known)
             .map_or_else(String::new, |name| format!("; did you mean {name:?}?"));
-        let what = format!("model = \"{model}\" names no [providers.{}]{near}", model.provider);
+        let what = format!(
+            "model = \"{model}\" names no [providers.{}]{near}",
+            model.provider
+        );
         Err(reader.fault(at, what))
     }
 }
@@ -211,12 +253,19 @@ impl Reader<'_> {
 
     fn fault(&self, at: Range<usize>, what: String) -> Failure {
         let message = format!("{}: {what}", self.place(&at));
-        Failure::new("INVALID_ARGUMENTS", message, "correct that line, or remove it for the default")
+        Failure::new(
+            "INVALID_ARGUMENTS",
+            message,
+            "correct that line, or remove it for the default",
+        )
     }
 
     fn wrong_type(&self, key: &Key<'_>, value: &Value<'_>, wanted: &str) -> Failure {
         let found = value.get_ref().type_str();
-        self.fault(value.span(), format!("{} wants {wanted}, and has {found}", key.get_ref()))
+        self.fault(
+            value.span(),
+            format!("{} wants {wanted}, and has {found}", key.get_ref()),
+        )
     }
 
     fn text<'v>(&self, key: &Key<'_>, value: &'v Value<'_>) -> Result<&'v str, Failure> {
@@ -267,7 +316,11 @@ impl Reader<'_> {
                     let folder = self.file.parent().unwrap_or(Path::new(""));
                     file = Some(folder.join(self.text(key, value)?));
                 }
-                _ => self.unknown(&format!("providers.{}.", name.get_ref()), key, PROVIDER_SETTINGS),
+                _ => self.unknown(
+                    &format!("providers.{}.", name.get_ref()),
+                    key,
+                    PROVIDER_SETTINGS,
+                ),
             }
         }
         let Some(api) = api else {
@@ -293,10 +346,12 @@ impl Reader<'_> {
     /// Warns of a key that nobody reads; it may be a typing error, or a newer version's.
     fn unknown(&mut self, prefix: &str, key: &Key<'_>, settings: &[Setting]) {
         let name = format!("{prefix}{}", key.get_ref());
-        let known = settings.iter().map(|setting| match prefix.starts_with("providers.") {
-            true => format!("{prefix}{}", setting.key),
-            false => setting.key.to_owned(),
-        });
+        let known = settings
+            .iter()
+            .map(|setting| match prefix.starts_with("providers.") {
+                true => format!("{prefix}{}", setting.key),
+                false => setting.key.to_owned(),
+            });
         let known: Vec<String> = known.collect();
         let near = settings::nearest(&name, known.iter().map(String::as_str))
             .map_or_else(String::new, |near| format!("; did you mean {near:?}?"));

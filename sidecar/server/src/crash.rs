@@ -5,6 +5,10 @@
 //!
 //! Invariant: a report holds no secret and no file content. A formatted panic message may quote
 //! the text that it failed on, so only messages that are constants of the program are written.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "crash reports are files of the user's, not of a project"
+)]
 
 use crate::paths::{Paths, private_folder};
 use std::{
@@ -42,9 +46,10 @@ fn report(info: &PanicHookInfo<'_>, role: &str, backtrace: &str) -> String {
         .payload()
         .downcast_ref::<&'static str>()
         .unwrap_or(&"(withheld: it may quote what was worked on)");
-    let place = info
-        .location()
-        .map_or_else(|| "?".to_owned(), |at| format!("{}:{}", at.file(), at.line()));
+    let place = info.location().map_or_else(
+        || "?".to_owned(),
+        |at| format!("{}:{}", at.file(), at.line()),
+    );
     let thread = std::thread::current();
     format!(
         "Redline {} crashed ({role}, thread {})\nat {place}\nmessage: {message}\n\n{backtrace}\n",
@@ -55,9 +60,15 @@ fn report(info: &PanicHookInfo<'_>, role: &str, backtrace: &str) -> String {
 
 fn write(folder: &Path, report: &str) -> io::Result<PathBuf> {
     private_folder(folder).map_err(io::Error::other)?;
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
     // Names sort by time.
-    let name = format!("crash-{:013}-{}.{EXTENSION}", now.as_millis(), std::process::id());
+    let name = format!(
+        "crash-{:013}-{}.{EXTENSION}",
+        now.as_millis(),
+        std::process::id()
+    );
     let path = folder.join(name);
     fs::write(&path, report)?;
     let reports = list(folder);
@@ -90,7 +101,10 @@ pub fn take_notices(paths: &Paths) -> Vec<String> {
     let seen = fs::read_to_string(folder.join(SEEN)).unwrap_or_default();
     let new: Vec<&PathBuf> = reports
         .iter()
-        .filter(|path| path.file_name().is_some_and(|name| *name.to_string_lossy() > *seen))
+        .filter(|path| {
+            path.file_name()
+                .is_some_and(|name| *name.to_string_lossy() > *seen)
+        })
         .collect();
     if new.is_empty() {
         return Vec::new();

@@ -125,7 +125,10 @@ mod tests {
     #[test]
     fn an_error_without_data_is_internal() {
         let failure = Failure::from_jsonrpc(&json!({"code": -32603, "message": "boom"}));
-        assert_eq!((failure.code.as_str(), failure.exit()), ("INTERNAL", exit::FAILED));
+        assert_eq!(
+            (failure.code.as_str(), failure.exit()),
+            ("INTERNAL", exit::FAILED)
+        );
     }
 
     #[test]

@@ -7,16 +7,30 @@
 //! Must not know: how text is matched or anchored (`edits`), how a commit is made durable
 //! (`workspace`), what a vendor's stream looks like (`providers`).
 //!
+//! The process starts here:
+//!
+//! - [`cli`]: the command line; every command is a client of the same protocol
+//! - [`bridge`]: `redline lsp`, between an editor's stdio and the sidecar
+//! - [`connect`], [`hello`]: finding or starting the sidecar, and the first words with it
+//! - [`sidecar`]: the process behind the socket
+//! - [`host`]: hubs composed from what the user configured
 //! - [`config`], [`paths`], [`log`], [`crash`]: what belongs to the user
-//! - [`hello`]: the first words between a client and the sidecar
+//! - [`doctor`], [`demo`]: the set-up checked, the product shown
 //! - [`frame`]: Content-Length framing, bounded, for every reader; [`wire`]: JSON-RPC over it
 //! - [`failure`]: the one error of the edge: code, message, hint, exit code
 
+pub mod bridge;
+pub mod cli;
 pub mod config;
+pub mod connect;
 pub mod crash;
+pub mod demo;
+pub mod doctor;
 pub mod failure;
 pub mod frame;
 pub mod hello;
+pub mod host;
 pub mod log;
 pub mod paths;
+pub mod sidecar;
 pub mod wire;

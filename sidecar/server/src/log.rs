@@ -2,6 +2,10 @@
 //!
 //! Owns: where records go and how many are kept. Must not know: what is logged; by rule, prompt
 //! text, file contents and secrets are logged at `trace` only, or not at all.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the log is a file of the user's, not of a project"
+)]
 
 use crate::paths::{Paths, private_folder};
 use std::{
@@ -178,7 +182,9 @@ mod tests {
     fn a_record_is_cut_at_its_limit() {
         let base = tempfile::tempdir().unwrap();
         let path = base.path().join("logs/x.log");
-        Rotated::new(path.clone()).append(&[b'x'; 40 * 1024]).unwrap();
+        Rotated::new(path.clone())
+            .append(&[b'x'; 40 * 1024])
+            .unwrap();
         assert_eq!(std::fs::metadata(&path).unwrap().len(), RECORD_BYTES as u64);
     }
 }

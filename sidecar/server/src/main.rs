@@ -1,3 +1,7 @@
-//! The `redline` binary.
+//! The `redline` binary; all of it is in the library, so that tests and benches reach it.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    redline::cli::main()
+}

@@ -2,6 +2,10 @@
 //!
 //! Owns: the XDG rules, and the check that a private folder is the user's alone.
 //! Must not know: what the files hold.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the one place that asks where the user's folders are"
+)]
 
 use crate::failure::Failure;
 use std::{
@@ -32,7 +36,11 @@ impl Paths {
     ///
     /// `INVALID_ARGUMENTS` when neither `HOME` nor the XDG variable that would replace it is set.
     pub fn from_env(var: impl Fn(&str) -> Option<OsString>) -> Result<Self, Failure> {
-        let absolute = |name: &str| var(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let absolute = |name: &str| {
+            var(name)
+                .map(PathBuf::from)
+                .filter(|path| path.is_absolute())
+        };
         let home = absolute("HOME");
         let base = |name: &str, below_home: &str| {
             absolute(name)
@@ -119,16 +127,25 @@ pub fn private_folder(folder: &Path) -> Result<(), Failure> {
                 .recursive(true)
                 .mode(0o700)
                 .create(folder)
-                .map_err(|error| Failure::io(format!("cannot make {}", folder.display()), &error))?;
+                .map_err(|error| {
+                    Failure::io(format!("cannot make {}", folder.display()), &error)
+                })?;
             std::fs::symlink_metadata(folder)
                 .map_err(|error| Failure::io(format!("cannot read {}", folder.display()), &error))?
         }
         Err(error) => {
-            return Err(Failure::io(format!("cannot read {}", folder.display()), &error));
+            return Err(Failure::io(
+                format!("cannot read {}", folder.display()),
+                &error,
+            ));
         }
     };
     let refuse = |what: String, hint: String| {
-        Err(Failure::new("IO", format!("{} {what}", folder.display()), hint))
+        Err(Failure::new(
+            "IO",
+            format!("{} {what}", folder.display()),
+            hint,
+        ))
     };
     let me = rustix::process::geteuid().as_raw();
     if !meta.is_dir() {
@@ -180,7 +197,10 @@ mod tests {
             ("XDG_RUNTIME_DIR", "/r"),
         ])
         .unwrap();
-        assert_eq!(paths.config_file(), Path::new("/home/a/.config/redline/config.toml"));
+        assert_eq!(
+            paths.config_file(),
+            Path::new("/home/a/.config/redline/config.toml")
+        );
         assert_eq!(paths.log_dir(), Path::new("/s/redline/logs"));
         assert_eq!(paths.socket(), Path::new("/r/redline/sidecar.sock"));
         assert_eq!(paths.display(Path::new("/home/a/x/y")), "~/x/y");
@@ -208,7 +228,12 @@ mod tests {
         private_folder(&folder).unwrap();
         private_folder(&folder).unwrap();
         std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o755)).unwrap();
-        assert!(private_folder(&folder).unwrap_err().hint.contains("chmod 700"));
+        assert!(
+            private_folder(&folder)
+                .unwrap_err()
+                .hint
+                .contains("chmod 700")
+        );
         let link = base.path().join("link");
         std::os::unix::fs::symlink(base.path(), &link).unwrap();
         assert!(private_folder(&link).is_err());

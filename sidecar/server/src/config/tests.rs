@@ -19,6 +19,26 @@ fn no_file_is_the_default() {
 }
 
 #[test]
+fn a_file_that_makes_no_sense_leaves_the_defaults_and_its_fault() {
+    let base = tempfile::tempdir().unwrap();
+    let paths = Paths {
+        config_dir: base.path().to_owned(),
+        state_dir: base.path().to_owned(),
+        runtime_dir: base.path().to_owned(),
+        home: None,
+    };
+    std::fs::write(paths.config_file(), "\nmodel = 1\n").unwrap();
+    let config = Config::load_or_default(&paths);
+    assert!(
+        config.warnings[0].contains("config.toml:2"),
+        "{:?}",
+        config.warnings
+    );
+    assert_eq!(config.fault.unwrap().code, "INVALID_ARGUMENTS");
+    assert_eq!(config.model, None);
+}
+
+#[test]
 fn every_setting_is_read() {
     let config = parse(
         r#"
@@ -38,9 +58,18 @@ level = "debug"
     )
     .unwrap();
     let model = config.model.unwrap();
-    assert_eq!((model.provider.as_str(), model.model.as_str()), ("local", "qwen/coder"));
-    assert_eq!(config.providers["local"].api_key_env.as_deref(), Some("LOCAL_KEY"));
-    assert_eq!(config.providers["rec"].file.as_deref(), Some(Path::new("/c/turn.json")));
+    assert_eq!(
+        (model.provider.as_str(), model.model.as_str()),
+        ("local", "qwen/coder")
+    );
+    assert_eq!(
+        config.providers["local"].api_key_env.as_deref(),
+        Some("LOCAL_KEY")
+    );
+    assert_eq!(
+        config.providers["rec"].file.as_deref(),
+        Some(Path::new("/c/turn.json"))
+    );
     assert_eq!(config.idle, Duration::from_secs(7));
     assert_eq!(config.log_level, tracing::Level::DEBUG);
     assert!(config.warnings.is_empty());
@@ -67,21 +96,49 @@ fn unknown_keys_are_warned_of_with_the_nearest_known_one() {
 #[test]
 fn errors_name_file_and_line() {
     for (text, place, what) in [
-        ("model = \"a/b\"", "/c/config.toml:1", "names no [providers.a]"),
+        (
+            "model = \"a/b\"",
+            "/c/config.toml:1",
+            "names no [providers.a]",
+        ),
         ("\n\nmodel = \"ab\"", "/c/config.toml:3", "PROVIDER/MODEL"),
         ("model = 3", "/c/config.toml:1", "wants a string"),
         ("a = \n", "/c/config.toml:1", ""),
-        ("[providers.x]\napi = \"grpc\"", "/c/config.toml:2", "openai-chat, replay"),
-        ("\n[providers.x]\nfile = \"f\"", "/c/config.toml:2", "has no api"),
-        ("[providers.x]\napi = \"openai-chat\"", "/c/config.toml:1", "base_url"),
-        ("[providers.x]\napi = \"replay\"", "/c/config.toml:1", "has no file"),
+        (
+            "[providers.x]\napi = \"grpc\"",
+            "/c/config.toml:2",
+            "openai-chat, replay",
+        ),
+        (
+            "\n[providers.x]\nfile = \"f\"",
+            "/c/config.toml:2",
+            "has no api",
+        ),
+        (
+            "[providers.x]\napi = \"openai-chat\"",
+            "/c/config.toml:1",
+            "base_url",
+        ),
+        (
+            "[providers.x]\napi = \"replay\"",
+            "/c/config.toml:1",
+            "has no file",
+        ),
         ("[sidecar]\nidle_seconds = 0", "/c/config.toml:2", "above 0"),
         ("[log]\nlevel = \"loud\"", "/c/config.toml:2", "loud"),
         ("log = 1", "/c/config.toml:1", "wants a table"),
     ] {
         let failure = parse(text).unwrap_err();
         assert_eq!(failure.code, "INVALID_ARGUMENTS");
-        assert!(failure.message.starts_with(place), "{text:?}: {}", failure.message);
-        assert!(failure.message.contains(what), "{text:?}: {}", failure.message);
+        assert!(
+            failure.message.starts_with(place),
+            "{text:?}: {}",
+            failure.message
+        );
+        assert!(
+            failure.message.contains(what),
+            "{text:?}: {}",
+            failure.message
+        );
     }
 }

@@ -1,0 +1,225 @@
+//! What can be said on the command line.
+//!
+//! Owns: commands, options and their help. Must not know: how a command is carried out.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Review what agents propose, hunk by hunk, before it reaches a file.
+#[derive(Debug, Parser)]
+#[command(
+    name = "redline",
+    version,
+    max_term_width = 100,
+    after_help = "Exit codes: 0 done, 1 refused or failed, 2 usage, 3 conflict, 4 an approval is \
+                  needed, 5 provider, 130 cancelled."
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Options that every command takes.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Global {
+    /// The project [default: the nearest folder upward with .git, .agentic or redline.toml]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) workspace: Option<PathBuf>,
+    /// Print exactly one JSON object
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// When to use color; NO_COLOR turns it off too
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub(crate) color: When,
+    /// Do without the shared sidecar: serve this command in its own process
+    #[arg(long, global = true)]
+    pub(crate) in_process: bool,
+}
+
+/// When to use color.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum When {
+    /// On a terminal.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// One command.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Make a diff, patch, search/replace blocks or JSON edits a pending transaction
+    Propose(Propose),
+    /// Walk through what is pending, in the way of `git add -p`
+    Review {
+        /// The transaction [default: all that are pending, oldest first]
+        #[arg(value_name = "TX")]
+        transaction: Option<String>,
+    },
+    /// Show a transaction as a diff
+    Show {
+        /// The transaction [default: all that are pending]
+        #[arg(value_name = "TX")]
+        transaction: Option<String>,
+    },
+    /// Accept what is pending, or part of it
+    Accept(Decide),
+    /// Reject what is pending, or part of it
+    Reject(Decide),
+    /// Take back all that was accepted of the latest turn or proposal
+    Undo {
+        /// A turn or transaction [default: the latest]
+        #[arg(value_name = "TURN|TX")]
+        id: Option<String>,
+    },
+    /// Put back what an undo took
+    Redo {
+        /// A turn or transaction [default: the latest undone]
+        #[arg(value_name = "TURN|TX")]
+        id: Option<String>,
+    },
+    /// Say what waits for a decision
+    Status,
+    /// Ask the configured model for a change
+    Ask(Ask),
+    /// List approvals that wait
+    Approvals,
+    /// Look after the journal of the project
+    Journal {
+        #[command(subcommand)]
+        action: Journal,
+    },
+    /// Check the set-up and print a report that is safe to paste
+    Doctor,
+    /// See the whole of it in a scratch project: no key, no network
+    Demo {
+        /// Open the scratch project in Neovim, with the plugin
+        #[arg(long)]
+        nvim: bool,
+    },
+    /// Print the completions of a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// The language server, over stdin and stdout
+    Lsp {
+        /// The only way there is; taken because many editors say it
+        #[arg(long)]
+        stdio: bool,
+    },
+    /// The sidecar that editors and commands share; started by itself when needed
+    Serve(Serve),
+}
+
+/// `redline propose`.
+#[derive(Debug, Args)]
+pub(crate) struct Propose {
+    /// Where to read from [default: standard input; so does -]
+    #[arg(value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+    /// Force the format instead of telling it from the text
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<Format>,
+    /// Leading parts to strip from the paths of a diff, as `patch -p` does
+    #[arg(short = 'p', long, value_name = "N")]
+    pub(crate) strip: Option<u32>,
+    /// Why, shown to the reviewer
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) rationale: Option<String>,
+    /// A short name for lists
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) title: Option<String>,
+    /// Who proposes it
+    #[arg(long, value_name = "NAME")]
+    pub(crate) by: Option<String>,
+}
+
+/// Formats of a proposal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// `diff -u` or `git diff`
+    #[value(alias = "diff")]
+    UnifiedDiff,
+    /// `*** Begin Patch`
+    #[value(alias = "patch")]
+    ApplyPatch,
+    /// `<<<<<<< SEARCH` blocks
+    #[value(alias = "blocks")]
+    SearchReplace,
+    /// Whole files, search/replace edits or LSP text edits
+    Json,
+}
+
+/// `redline accept` and `redline reject`.
+#[derive(Debug, Args)]
+pub(crate) struct Decide {
+    /// The transaction [default: the only one that is pending]
+    #[arg(value_name = "TX")]
+    pub(crate) transaction: Option<String>,
+    /// One hunk, as it was shown
+    #[arg(long = "hunk", value_name = "ID[@REVISION]")]
+    pub(crate) hunks: Vec<String>,
+    /// One file, by its path from the root of the project
+    #[arg(long = "file", value_name = "PATH")]
+    pub(crate) files: Vec<String>,
+    /// Lines of a file, counted as start_line is
+    #[arg(long = "lines", value_name = "PATH:A-B")]
+    pub(crate) lines: Vec<String>,
+    /// All that is pending in it; the same as naming no part
+    #[arg(long, conflicts_with_all = ["hunks", "files", "lines"])]
+    pub(crate) all: bool,
+    /// For a rejection: why, told to the agent
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+}
+
+/// `redline ask`.
+#[derive(Debug, Args)]
+pub(crate) struct Ask {
+    /// What to say; several words are joined by spaces [- reads standard input]
+    #[arg(required = true, value_name = "TEXT")]
+    pub(crate) text: Vec<String>,
+    /// The model, instead of the configured one
+    #[arg(long, value_name = "PROVIDER/MODEL")]
+    pub(crate) model: Option<String>,
+    /// What it is about: a file, or lines of it
+    #[arg(long, value_name = "PATH[:A-B]")]
+    pub(crate) context: Option<String>,
+}
+
+/// `redline journal`.
+#[derive(Debug, Clone, Copy, Subcommand)]
+pub(crate) enum Journal {
+    /// Check every record: sequence, checksum, rotation
+    Verify,
+}
+
+/// `redline serve`.
+#[derive(Debug, Args)]
+pub(crate) struct Serve {
+    /// How long to stay when nothing needs it [default: sidecar.idle_seconds]
+    #[arg(long, value_name = "MS", env = "REDLINE_IDLE_MS", hide_env = false)]
+    pub(crate) idle_ms: Option<u64>,
+    /// Start the sidecar as a process of its own, and return
+    #[arg(long)]
+    pub(crate) detach: bool,
+    /// Somebody waits for it
+    #[arg(long, hide = true, conflicts_with = "detach")]
+    pub(crate) started: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,356 @@
+//! `redline ask`: one turn, streamed, that ends with what it proposed and how to review it.
+//!
+//! Owns: printing a turn as it happens, and its cancel. Must not know: models or tools.
+
+use super::{
+    Context, args,
+    client::{Client, cancel_body},
+    decide::line_range,
+    shapes,
+    show::get,
+    terminal::{Paint, Style, clean, clean_lines, fit},
+};
+use crate::{
+    failure::{Failure, exit},
+    wire::write_frame,
+};
+use redline_protocol::v1::{
+    NewSessionParams, NewSessionResult, Position, PromptContext, PromptParams, PromptResult, Range,
+    SessionEvent, SessionUpdateNotification, Transaction, method,
+};
+use serde_json::json;
+use std::{
+    io::{self, Read},
+    path::Path,
+    thread,
+};
+
+/// Id of the cancel request; the answers to it are not waited for.
+const CANCEL_ID: u64 = u64::MAX >> 12;
+
+pub(crate) fn run(context: &mut Context<'_>, options: args::Ask) -> Result<i32, Failure> {
+    let text = text(&options.text)?;
+    let mut client = context.client_of_session()?;
+    let asked = ask(context, &mut client, text, options);
+    client.close();
+    asked
+}
+
+fn ask(
+    context: &mut Context<'_>,
+    client: &mut Client,
+    text: String,
+    options: args::Ask,
+) -> Result<i32, Failure> {
+    let root = context.root()?;
+    let about = options
+        .context
+        .map(|about| place(client, &about, &root))
+        .transpose()?;
+    let session: NewSessionResult = client.request(
+        method::SESSION_NEW,
+        &NewSessionParams {
+            model: options.model,
+        },
+    )?;
+    cancel_on_interrupt(client, &session.session_id)?;
+    let prompt = PromptParams {
+        session_id: Some(session.session_id.clone()),
+        text,
+        context: about,
+    };
+    let prompt: PromptResult = client.request(method::SESSION_PROMPT, &prompt)?;
+    let mut turn = Turn::default();
+    while turn.end.is_none() {
+        let notification = client.next_notification()?;
+        if notification.method != method::SESSION_UPDATE {
+            continue;
+        }
+        let update: SessionUpdateNotification = serde_json::from_value(notification.params)
+            .map_err(|error| Failure::internal(format!("an update cannot be read: {error}")))?;
+        if update.turn_id == prompt.turn_id {
+            for event in update.events {
+                turn.take(event, context);
+            }
+        }
+    }
+    finish(context, client, &prompt, turn)
+}
+
+/// What a turn has said so far.
+#[derive(Debug, Default)]
+struct Turn {
+    text: String,
+    transactions: Vec<String>,
+    usage: Option<(u64, u64)>,
+    end: Option<(String, Option<String>)>,
+    in_line: bool,
+}
+
+impl Turn {
+    fn take(&mut self, event: SessionEvent, context: &mut Context<'_>) {
+        let paint = context.terminal.paint;
+        match event {
+            SessionEvent::Text { text } => {
+                self.say(&clean_lines(&text), context);
+                self.text.push_str(&text);
+            }
+            SessionEvent::Reasoning { text } => {
+                let text = dim(&clean_lines(&text), paint);
+                self.say(&text, context);
+            }
+            SessionEvent::ToolCall {
+                title,
+                name,
+                status,
+                detail,
+                ..
+            } => {
+                if let Some(line) = tool_line(&title, &name, &status, detail.as_deref()) {
+                    self.line(&fit(&line, context.terminal.width), context);
+                }
+            }
+            SessionEvent::Transaction { transaction_id } => {
+                if !self.transactions.contains(&transaction_id) {
+                    self.transactions.push(transaction_id);
+                }
+            }
+            SessionEvent::Usage {
+                input_tokens,
+                output_tokens,
+            } => self.usage = Some((input_tokens, output_tokens)),
+            SessionEvent::End { reason, message } => {
+                self.end_line(context);
+                self.end = Some((reason, message));
+            }
+        }
+    }
+
+    /// Streams text of the model, which may stop in the middle of a line.
+    fn say(&mut self, text: &str, context: &mut Context<'_>) {
+        // With --json the text comes once, in the object.
+        if text.is_empty() || context.terminal.json {
+            return;
+        }
+        context.terminal.say(text);
+        self.in_line = !text.ends_with('\n');
+    }
+
+    /// A line of its own for what a tool does.
+    fn line(&mut self, line: &str, context: &mut Context<'_>) {
+        self.end_line(context);
+        let line = context.terminal.paint.text(Style::Dim, line);
+        context.terminal.say(&format!("{line}\n"));
+    }
+
+    fn end_line(&mut self, context: &mut Context<'_>) {
+        if std::mem::take(&mut self.in_line) {
+            context.terminal.say("\n");
+        }
+    }
+}
+
+fn dim(text: &str, paint: Paint) -> String {
+    let lines: Vec<String> = text
+        .split('\n')
+        .map(|line| paint.text(Style::Dim, line))
+        .collect();
+    lines.join("\n")
+}
+
+/// `· read src/lib.rs`, then `✓` or `✗` with what came of it. A call is listed when it ends.
+fn tool_line(title: &str, name: &str, status: &str, detail: Option<&str>) -> Option<String> {
+    let title = clean(if title.is_empty() { name } else { title });
+    let mark = match status {
+        "ok" => "✓",
+        "error" => "✗",
+        _ => return None,
+    };
+    Some(match detail.filter(|detail| !detail.is_empty()) {
+        Some(detail) => format!("{mark} {title} · {}", clean(detail)),
+        None => format!("{mark} {title}"),
+    })
+}
+
+/// Says how the turn ended and what waits for review.
+fn finish(
+    context: &mut Context<'_>,
+    client: &mut Client,
+    prompt: &PromptResult,
+    turn: Turn,
+) -> Result<i32, Failure> {
+    let found: Vec<Transaction> = turn
+        .transactions
+        .iter()
+        .map(|id| get(client, id))
+        .collect::<Result<_, _>>()?;
+    let (reason, message) = turn.end.unwrap_or_default();
+    if context.terminal.json {
+        let failed = failure(&reason, message.as_deref());
+        context.terminal.object(&json!({
+            "session": prompt.session_id,
+            "turn": prompt.turn_id,
+            "text": turn.text,
+            "transaction": found.first().map(shapes::Transaction::from),
+            "usage": turn.usage.map(|(input, output)| json!({
+                "input_tokens": input, "output_tokens": output,
+            })),
+            "end": reason,
+            "error": failed,
+        }));
+        return Ok(failed.map_or(exit::DONE, |failure| failure.exit()));
+    }
+    let renderer = context.renderer();
+    for transaction in &found {
+        let mut text = format!("\n{}", renderer.heading(transaction));
+        for file in &transaction.files {
+            text.push_str("  ");
+            text.push_str(&renderer.file(file));
+        }
+        text.push_str(&format!("review it: redline review {}\n", transaction.id));
+        context.terminal.say(&text);
+    }
+    match failure(&reason, message.as_deref()) {
+        None => Ok(exit::DONE),
+        Some(failure) => Err(failure),
+    }
+}
+
+fn failure(reason: &str, message: Option<&str>) -> Option<Failure> {
+    let said = message.unwrap_or("it gave no reason");
+    Some(match reason {
+        "done" => return None,
+        "cancelled" => Failure::new(
+            "CANCELLED",
+            "the turn was cancelled",
+            "what it proposed before that stays pending: redline status",
+        ),
+        "timeout" => Failure::new(
+            "TIMEOUT",
+            format!("the turn took too long: {said}"),
+            "ask again",
+        ),
+        "budget" => Failure::new(
+            "TIMEOUT",
+            format!("the turn used up its budget: {said}"),
+            "ask for less at once; what it proposed stays pending",
+        ),
+        _ => Failure::new(
+            "PROVIDER",
+            said,
+            "run `redline doctor` to check the model's set-up",
+        ),
+    })
+}
+
+/// Makes Ctrl-C cancel the turn; a second one ends the process at once.
+fn cancel_on_interrupt(client: &Client, session_id: &str) -> Result<(), Failure> {
+    let mut sender = client.sender()?;
+    let Some(cancel) = cancel_body(session_id, CANCEL_ID) else {
+        return Ok(());
+    };
+    let broken = |error: &io::Error| Failure::io("cannot listen for Ctrl-C", error);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| broken(&error))?;
+    let mut interrupts = runtime
+        .block_on(async {
+            tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt())
+        })
+        .map_err(|error| broken(&error))?;
+    thread::Builder::new()
+        .name("interrupt".to_owned())
+        .spawn(move || {
+            runtime.block_on(interrupts.recv());
+            // A connection that is gone is seen by who reads it.
+            let _ = write_frame(&mut sender, &cancel);
+            runtime.block_on(interrupts.recv());
+            std::process::exit(exit::CANCELLED);
+        })
+        .map(|_| ())
+        .map_err(|error| broken(&error))
+}
+
+/// What to say: the words of the command line, or standard input for `-`.
+fn text(words: &[String]) -> Result<String, Failure> {
+    let text = match words {
+        [only] if only == "-" => {
+            let mut text = String::new();
+            io::stdin()
+                .read_to_string(&mut text)
+                .map_err(|error| Failure::io("cannot read standard input", &error))?;
+            text
+        }
+        words => words.join(" "),
+    };
+    if text.trim().is_empty() {
+        return Err(Failure::usage(
+            "there is nothing to ask",
+            "redline ask \"make this iterative\"",
+        ));
+    }
+    Ok(text)
+}
+
+/// Reads `PATH` or `PATH:A-B`.
+fn place(client: &Client, text: &str, root: &Path) -> Result<PromptContext, Failure> {
+    let whole = root.join(text);
+    if whole.exists() {
+        let uri = client.uri(Some(&whole))?;
+        return Ok(PromptContext { uri, range: None });
+    }
+    let lines = line_range(text, root)?;
+    let at = |line| Position { line, character: 0 };
+    Ok(PromptContext {
+        uri: client.uri(Some(Path::new(&lines.path)))?,
+        // From 1 and inclusive, to from 0 and half-open.
+        range: Some(Range {
+            start: at(lines.start - 1),
+            end: at(lines.end),
+        }),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used)]
+    use super::*;
+
+    #[test]
+    fn a_call_is_listed_when_it_ends() {
+        for (status, detail, expected) in [
+            ("running", None, None),
+            ("ok", None, Some("✓ read a.rs")),
+            (
+                "error",
+                Some("NO_MATCH: \x1b"),
+                Some("✗ read a.rs · NO_MATCH: ^["),
+            ),
+        ] {
+            assert_eq!(
+                tool_line("read a.rs", "workspace_read", status, detail).as_deref(),
+                expected
+            );
+        }
+    }
+
+    #[test]
+    fn each_end_has_its_exit_code() {
+        for (reason, code) in [
+            ("cancelled", exit::CANCELLED),
+            ("error", exit::PROVIDER),
+            ("budget", exit::FAILED),
+            ("timeout", exit::FAILED),
+        ] {
+            assert_eq!(failure(reason, None).unwrap().exit(), code, "{reason}");
+        }
+        assert_eq!(failure("done", None), None);
+    }
+
+    #[test]
+    fn nothing_is_not_asked() {
+        assert_eq!(text(&["  ".to_owned()]).unwrap_err().exit(), exit::USAGE);
+        assert_eq!(text(&["a".to_owned(), "b".to_owned()]).unwrap(), "a b");
+    }
+}
