@@ -1,1 +1,38 @@
-//! x
+//! Tools: what a model can do in a workspace, and how it is told what happened.
+//!
+//! Owns the tool contract, the check of arguments against their schemas, the
+//! `agentic-workspace/v1` envelope, the error codes, and each tool family. Must not know models,
+//! vendors, sessions, editors or LSP; files are seen only through [`WorkspaceView`], which the hub
+//! implements as the proposed view: open documents over the disk, pending edits over both.
+//!
+//! ```text
+//! code       the error codes, with meaning and hint     error     a failed call
+//! envelope   what every tool returns                    schema    arguments against a JSON schema
+//! view       the workspace as tools see it              tool      the contract, and the set of a session
+//! list, read, search, edit                              the families
+//! ```
+//!
+//! **Invariant:** a tool never writes. `workspace_edit` proposes; people, or a policy that a person chose, accept.
+//! **Invariant:** any arguments give an envelope: no panic, and a code with a hint when they are wrong.
+
+mod code;
+mod edit;
+mod envelope;
+mod error;
+mod list;
+mod read;
+mod schema;
+mod search;
+mod tool;
+mod view;
+
+pub use code::ErrorCode;
+pub use edit::WorkspaceEdit;
+pub use envelope::{Envelope, ErrorInfo, PROTOCOL, Recovery, Retention, Status};
+pub use error::ToolError;
+pub use list::WorkspaceList;
+pub use read::WorkspaceRead;
+pub use schema::{Schema, SchemaError};
+pub use search::WorkspaceSearch;
+pub use tool::{CallContext, NameClash, Tool, ToolSet, workspace_tools};
+pub use view::{Proposed, ProposedFile, ProposedHunk, ViewProposal, WorkspaceView};

@@ -1,0 +1,152 @@
+//! One conversation of one agent in one workspace.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use redline_providers::{Message, Provider, RetryPolicy};
+use redline_tools::{ToolSet, WorkspaceView};
+use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
+
+use crate::turn::{self, TurnSink};
+use crate::{Budget, EventLog, PromptContext, Steering, TurnEnd};
+
+/// A conversation. Share it by `Arc`; one turn runs at a time.
+pub struct Session {
+    pub(crate) id: String,
+    pub(crate) system: String,
+    pub(crate) tools: ToolSet,
+    pub(crate) view: Arc<dyn WorkspaceView>,
+    pub(crate) steering: Arc<dyn Steering>,
+    pub(crate) log: Arc<dyn EventLog>,
+    /// Everything said so far; the running turn appends to it step by step.
+    pub(crate) history: Mutex<Vec<Message>>,
+    busy: AtomicBool,
+}
+
+/// What a turn runs with.
+#[derive(Clone)]
+pub struct TurnInput {
+    /// `turn_…`, unique.
+    pub turn_id: String,
+    /// The prompt as the user wrote it.
+    pub prompt: String,
+    /// What stands around it.
+    pub context: PromptContext,
+    /// The provider.
+    pub provider: Arc<dyn Provider>,
+    /// The vendor's name of the model.
+    pub model: String,
+    /// Limits.
+    pub budget: Budget,
+    /// When to ask again by itself.
+    pub retry: RetryPolicy,
+    /// Limit of generated tokens for each step; `None` leaves it to the server.
+    pub max_output_tokens: Option<u64>,
+    /// How hard to think, in the vendor's own word.
+    pub reasoning_effort: Option<String>,
+}
+
+/// Another turn of the session runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a turn of this session is running: wait for its end, or cancel it")]
+pub struct Busy;
+
+impl TurnInput {
+    /// A turn with the defaults for all that is optional.
+    pub fn new(
+        turn_id: impl Into<String>,
+        prompt: impl Into<String>,
+        provider: Arc<dyn Provider>,
+        model: impl Into<String>,
+    ) -> Self {
+        Self {
+            turn_id: turn_id.into(),
+            prompt: prompt.into(),
+            context: PromptContext::default(),
+            provider,
+            model: model.into(),
+            budget: Budget::default(),
+            retry: RetryPolicy::default(),
+            max_output_tokens: None,
+            reasoning_effort: None,
+        }
+    }
+}
+
+impl Session {
+    pub(crate) fn new(
+        id: String,
+        system: String,
+        tools: ToolSet,
+        view: Arc<dyn WorkspaceView>,
+        steering: Arc<dyn Steering>,
+        log: Arc<dyn EventLog>,
+    ) -> Self {
+        Self {
+            id,
+            system,
+            tools,
+            view,
+            steering,
+            log,
+            history: Mutex::new(Vec::new()),
+            busy: AtomicBool::new(false),
+        }
+    }
+
+    /// `se_…`.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Whether a turn runs.
+    pub fn is_busy(&self) -> bool {
+        self.busy.load(Ordering::Acquire)
+    }
+
+    /// The conversation so far.
+    pub async fn history(&self) -> Vec<Message> {
+        self.history.lock().await.clone()
+    }
+
+    /// Runs one turn to its end and returns how it ended.
+    ///
+    /// Its events go to `sink`, in order, [`crate::TurnEventKind::Ended`] last. A full sink holds
+    /// the turn back; a closed one does not stop it. Must run on a tokio runtime with a timer; tools
+    /// run on its blocking threads.
+    ///
+    /// # Errors
+    ///
+    /// [`Busy`] when a turn of this session runs already; nothing is sent then.
+    pub async fn run_turn(
+        self: &Arc<Self>,
+        input: TurnInput,
+        sink: TurnSink,
+        cancel: CancellationToken,
+    ) -> Result<TurnEnd, Busy> {
+        if self.busy.swap(true, Ordering::AcqRel) {
+            return Err(Busy);
+        }
+        let _free = Free(&self.busy);
+        Ok(turn::run(self, input, sink, cancel).await)
+    }
+}
+
+/// Frees the session also when the turn's future is dropped.
+struct Free<'a>(&'a AtomicBool);
+
+impl Drop for Free<'_> {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Release);
+    }
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session")
+            .field("id", &self.id)
+            .field("tools", &self.tools)
+            .finish_non_exhaustive()
+    }
+}

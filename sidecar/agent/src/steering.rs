@@ -1,0 +1,225 @@
+//! What the user decided meanwhile, as the next step is told it.
+
+use std::fmt::Write as _;
+
+use futures_util::future::BoxFuture;
+use serde::{Deserialize, Serialize};
+
+/// Lines of a hunk that a note repeats.
+const MAX_LINES: usize = 12;
+
+/// The source of decisions. The server implements it over the hub.
+pub trait Steering: Send + Sync {
+    /// Takes what was decided since the last call, and what is pending now. Asked before each step.
+    fn before_step(&self) -> BoxFuture<'_, StepContext>;
+}
+
+/// Nothing is ever decided.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoSteering;
+
+impl Steering for NoSteering {
+    fn before_step(&self) -> BoxFuture<'_, StepContext> {
+        Box::pin(std::future::ready(StepContext::default()))
+    }
+}
+
+/// The state of the review before a step.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StepContext {
+    /// Decided since the last step, oldest first.
+    pub decisions: Vec<Decision>,
+    /// Pending hunks of the session.
+    pub pending: Vec<PendingHunk>,
+}
+
+/// A decision about one hunk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decision {
+    /// Path from the root.
+    pub path: String,
+    /// First line in the text as it stands now, from 1.
+    pub line: usize,
+    /// What was decided.
+    pub verdict: Verdict,
+    /// Why, in the user's words.
+    pub reason: Option<String>,
+    /// Why the agent had proposed it.
+    pub rationale: Option<String>,
+    /// Lines that were to go.
+    pub removed: String,
+    /// Lines that were to come.
+    pub added: String,
+    /// Lines that the user put in place of `added`.
+    pub amended: Option<String>,
+}
+
+/// What can become of a hunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// The user accepted it.
+    Accepted,
+    /// The user made the same change by hand.
+    AcceptedByHand,
+    /// The user rejected it.
+    Rejected,
+    /// The user changed the proposed text; it is still pending.
+    Amended,
+    /// The user's own change of these lines won.
+    KeptMine,
+    /// The lines below it have changed.
+    Conflict,
+    /// What had been accepted was undone.
+    Undone,
+}
+
+/// A hunk that waits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PendingHunk {
+    /// Path from the root.
+    pub path: String,
+    /// First line, from 1.
+    pub line: usize,
+    /// Lines that go.
+    pub removed: usize,
+    /// Lines that come.
+    pub added: usize,
+    /// Why.
+    pub rationale: Option<String>,
+}
+
+impl StepContext {
+    /// The note for the model; `None` when nothing was decided.
+    pub fn note(&self) -> Option<String> {
+        if self.decisions.is_empty() {
+            return None;
+        }
+        let mut note =
+            String::from("<decisions>\nWhile you worked, the user decided on your edits:\n");
+        for decision in &self.decisions {
+            decision.write(&mut note);
+        }
+        note.push_str(
+            "Do not propose again what was rejected unless the user asks for it.\n</decisions>",
+        );
+        Some(note)
+    }
+}
+
+impl Decision {
+    fn write(&self, out: &mut String) {
+        let says = match self.verdict {
+            Verdict::Accepted => "ACCEPTED: it is in the file now",
+            Verdict::AcceptedByHand => "DONE BY THE USER: the same change is in the file now",
+            Verdict::Rejected => "REJECTED: it is gone, the file reads as before there",
+            Verdict::Amended => "AMENDED: the user's version is pending instead of yours",
+            Verdict::KeptMine => "WITHDRAWN: the user keeps their own change of these lines",
+            Verdict::Conflict => "CONFLICT: the user changed these lines; read them again",
+            Verdict::Undone => "UNDONE: it was accepted and taken back again",
+        };
+        let _ = write!(out, "- {} line {}: {says}.", self.path, self.line);
+        if let Some(rationale) = self
+            .rationale
+            .as_deref()
+            .filter(|text| !text.trim().is_empty())
+        {
+            let _ = write!(out, " It was to: {}.", one_line(rationale));
+        }
+        if let Some(reason) = self
+            .reason
+            .as_deref()
+            .filter(|text| !text.trim().is_empty())
+        {
+            let _ = write!(out, " The user says: {}.", one_line(reason));
+        }
+        out.push('\n');
+        let shown = match self.verdict {
+            Verdict::Rejected | Verdict::Conflict | Verdict::KeptMine | Verdict::Undone => true,
+            Verdict::Accepted | Verdict::AcceptedByHand | Verdict::Amended => false,
+        };
+        if shown {
+            block(out, "-", &self.removed);
+            block(out, "+", &self.added);
+        }
+        if let Some(amended) = &self.amended {
+            block(out, "+", amended);
+        }
+    }
+}
+
+/// Writes the pending hunks as a list; empty for none.
+pub(crate) fn pending_list(pending: &[PendingHunk]) -> String {
+    let mut out = String::new();
+    for hunk in pending {
+        let _ = write!(
+            out,
+            "- {} line {} (+{} -{})",
+            hunk.path, hunk.line, hunk.added, hunk.removed
+        );
+        if let Some(rationale) = &hunk.rationale {
+            let _ = write!(out, ": {}", one_line(rationale));
+        }
+        out.push('\n');
+    }
+    out
+}
+
+fn block(out: &mut String, sign: &str, text: &str) {
+    let total = text.lines().count();
+    for line in text.lines().take(MAX_LINES) {
+        let _ = writeln!(out, "  {sign} {line}");
+    }
+    if total > MAX_LINES {
+        let _ = writeln!(out, "  … {} more lines", total - MAX_LINES);
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
+        .trim_end_matches('.')
+        .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::expect;
+
+    #[test]
+    fn a_note_says_which_edit_is_gone_and_why() {
+        let decision = |verdict, reason: Option<&str>| Decision {
+            path: "src/a.rs".to_owned(),
+            line: 3,
+            verdict,
+            reason: reason.map(str::to_owned),
+            rationale: Some("Use a loop.".to_owned()),
+            removed: "f()\n".to_owned(),
+            added: "g()\n".to_owned(),
+            amended: (verdict == Verdict::Amended).then(|| "h()\n".to_owned()),
+        };
+        let context = StepContext {
+            decisions: vec![
+                decision(Verdict::Accepted, None),
+                decision(Verdict::Rejected, Some("too\nclever")),
+                decision(Verdict::Amended, None),
+            ],
+            pending: Vec::new(),
+        };
+        expect![[r#"
+            <decisions>
+            While you worked, the user decided on your edits:
+            - src/a.rs line 3: ACCEPTED: it is in the file now. It was to: Use a loop.
+            - src/a.rs line 3: REJECTED: it is gone, the file reads as before there. It was to: Use a loop. The user says: too clever.
+              - f()
+              + g()
+            - src/a.rs line 3: AMENDED: the user's version is pending instead of yours. It was to: Use a loop.
+              + h()
+            Do not propose again what was rejected unless the user asks for it.
+            </decisions>"#]]
+        .assert_eq(&context.note().unwrap_or_default());
+        assert_eq!(StepContext::default().note(), None);
+    }
+}

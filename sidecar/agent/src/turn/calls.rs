@@ -1,0 +1,268 @@
+//! Runs the calls of one step and puts their results into the conversation.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use redline_providers::{Arguments, ArgumentsErrorKind, EditOp, Message};
+use redline_tools::{CallContext, Envelope, ErrorCode, Status, ToolError};
+use serde_json::{Map, Value, json};
+
+use super::Turn;
+use super::events::Events;
+use super::step::Call;
+use crate::{TurnEnd, TurnEventKind};
+
+/// Calls of one step that run at the same time.
+const SIDE_BY_SIDE: usize = 8;
+
+/// How long a call that already runs may take to end once the turn was stopped.
+const STOP_GRACE: Duration = Duration::from_millis(100);
+
+/// The edit tool, under which edits by other names run.
+const EDIT_TOOL: &str = "workspace_edit";
+
+/// A call, checked as far as it can be without running it.
+struct Prepared {
+    call_id: String,
+    tool: String,
+    /// `Err` is the answer to a call that cannot run.
+    arguments: Result<Map<String, Value>, Box<Envelope>>,
+}
+
+impl Turn<'_> {
+    /// Runs `calls`: side by side when none mutates, else one after the other.
+    ///
+    /// Returns whether every one of them had arguments that cannot be used. `Err` when the turn was
+    /// stopped; each call has ended in an event then too.
+    pub(super) async fn run_calls(
+        &self,
+        calls: Vec<Call>,
+        events: &mut Events,
+    ) -> Result<bool, TurnEnd> {
+        let prepared: Vec<Prepared> = calls.into_iter().map(prepare).collect();
+        let tools = &self.session.tools;
+        let one_by_one = prepared.iter().any(|call| {
+            tools
+                .get(&call.tool)
+                .is_some_and(redline_tools::Tool::mutates)
+        });
+        let width = if one_by_one { 1 } else { SIDE_BY_SIDE };
+
+        for call in &prepared {
+            events.emit(running(call)).await;
+        }
+        let mut results: Vec<Option<Envelope>> = vec![None; prepared.len()];
+        let mut all_bad = true;
+        let mut stopped = None;
+        {
+            let mut waiting = prepared.iter().enumerate();
+            let mut running = FuturesUnordered::new();
+            loop {
+                while running.len() < width
+                    && let Some((at, call)) = waiting.next()
+                {
+                    running.push(self.run_call(at, call));
+                }
+                let Some((at, envelope, end)) = running.next().await else {
+                    break;
+                };
+                stopped = stopped.or(end);
+                all_bad &= envelope.code() == Some(ErrorCode::InvalidArguments);
+                let call = &prepared[at];
+                events
+                    .emit(TurnEventKind::ToolFinished {
+                        call_id: call.call_id.clone(),
+                        tool: call.tool.clone(),
+                        status: envelope.status.into(),
+                        envelope: envelope.clone(),
+                    })
+                    .await;
+                results[at] = Some(envelope);
+            }
+        }
+        let mut history = self.session.history.lock().await;
+        for (call, envelope) in prepared.into_iter().zip(results) {
+            let Some(envelope) = envelope else { continue };
+            history.push(Message::ToolResult {
+                call_id: call.call_id,
+                name: call.tool,
+                content: envelope.to_text(),
+                is_error: envelope.status == Status::Error,
+            });
+        }
+        match stopped {
+            Some(end) => Err(end),
+            None => Ok(all_bad),
+        }
+    }
+
+    /// Runs the call at place `at`; the last value is the end of the turn, if it came meanwhile.
+    async fn run_call(&self, at: usize, call: &Prepared) -> (usize, Envelope, Option<TurnEnd>) {
+        let arguments = match &call.arguments {
+            Ok(arguments) => arguments.clone(),
+            Err(envelope) => return (at, (**envelope).clone(), None),
+        };
+        let session = Arc::clone(self.session);
+        let (call_id, tool) = (call.call_id.clone(), call.tool.clone());
+        let stopped = Arc::clone(&self.stopped);
+        let mut work = tokio::task::spawn_blocking(move || {
+            let view = session.view.as_ref();
+            let context = CallContext {
+                view,
+                call_id: &call_id,
+                cancel: &stopped,
+            };
+            session.tools.run(&context, &tool, &arguments)
+        });
+        let (joined, end) = tokio::select! {
+            biased;
+            joined = &mut work => (Some(joined), None),
+            end = self.stop.wait() => {
+                self.stopped.store(true, Ordering::Relaxed);
+                let joined = tokio::time::timeout(STOP_GRACE, &mut work).await.ok();
+                (joined, Some(end))
+            }
+        };
+        let envelope = match joined {
+            Some(Ok(envelope)) => envelope,
+            Some(Err(error)) => Envelope::error(
+                &call.tool,
+                ToolError::new(
+                    ErrorCode::Internal,
+                    format!("the call's thread ended: {error}"),
+                ),
+            ),
+            None => Envelope::error(
+                &call.tool,
+                ToolError::new(
+                    ErrorCode::Cancelled,
+                    "the turn was stopped while this call ran",
+                )
+                .with_hint("It may still have taken effect: look before you repeat it."),
+            ),
+        };
+        (at, envelope, end)
+    }
+}
+
+fn prepare(call: Call) -> Prepared {
+    match call {
+        Call::Tool(call) => Prepared {
+            arguments: match call.arguments {
+                Arguments::Json(map) => Ok(map),
+                Arguments::Invalid { kind, .. } => Err(Box::new(unusable(&call.name, kind))),
+            },
+            call_id: call.id,
+            tool: call.name,
+        },
+        Call::Edit {
+            call,
+            path,
+            op: EditOp::Replace { old, new },
+        } => {
+            let edits = json!([{"path": path, "search": old, "replace": new}]);
+            let mut arguments = Map::new();
+            arguments.insert("edits".to_owned(), edits);
+            Prepared {
+                call_id: call.id,
+                tool: EDIT_TOOL.to_owned(),
+                arguments: Ok(arguments),
+            }
+        }
+        Call::Plan(call) => {
+            let envelope = Envelope::ok(&call.name, "shown", json!("The user sees the plan."));
+            Prepared {
+                call_id: call.id,
+                tool: call.name,
+                arguments: Err(Box::new(envelope)),
+            }
+        }
+    }
+}
+
+/// The answer to a call whose arguments did not arrive as an object. It is never run.
+fn unusable(tool: &str, kind: ArgumentsErrorKind) -> Envelope {
+    let (message, hint) = match kind {
+        ArgumentsErrorKind::Truncated => (
+            "the arguments were cut off before their end, so the call was not run",
+            "Call it again; if it is long, split it into several smaller calls.",
+        ),
+        ArgumentsErrorKind::InvalidJson => (
+            "the arguments are not JSON, so the call was not run",
+            "Call it again with one JSON object: double quotes, escaped line breaks, no trailing comma.",
+        ),
+        ArgumentsErrorKind::NotAnObject => (
+            "the arguments are not a JSON object, so the call was not run",
+            "Call it again with a JSON object of named arguments, not a string or a list.",
+        ),
+    };
+    Envelope::error(
+        tool,
+        ToolError::new(ErrorCode::InvalidArguments, message).with_hint(hint),
+    )
+}
+
+fn running(call: &Prepared) -> TurnEventKind {
+    let arguments = match &call.arguments {
+        Ok(map) => Value::Object(map.clone()),
+        Err(_) => Value::Null,
+    };
+    TurnEventKind::ToolRunning {
+        call_id: call.call_id.clone(),
+        tool: call.tool.clone(),
+        title: title(&call.tool, &arguments),
+        arguments,
+    }
+}
+
+/// One line for people: `read src/main.rs:10`.
+fn title(tool: &str, arguments: &Value) -> String {
+    let text = |key: &str| {
+        arguments
+            .get(key)
+            .and_then(Value::as_str)
+            .filter(|text| !text.is_empty())
+    };
+    let verb = tool.strip_prefix("workspace_").unwrap_or(tool);
+    let line = match tool {
+        "workspace_read" => match (
+            text("path"),
+            arguments.get("start_line").and_then(Value::as_u64),
+        ) {
+            (Some(path), Some(line)) => format!("{verb} {path}:{line}"),
+            (Some(path), None) => format!("{verb} {path}"),
+            (None, _) => verb.to_owned(),
+        },
+        "workspace_search" => match (text("pattern"), text("path")) {
+            (Some(pattern), Some(path)) => format!("{verb} {pattern:?} in {path}"),
+            (Some(pattern), None) => format!("{verb} {pattern:?}"),
+            (None, _) => verb.to_owned(),
+        },
+        "workspace_edit" => match edited(arguments) {
+            paths if paths.is_empty() => verb.to_owned(),
+            paths => format!("{verb} {}", paths.join(", ")),
+        },
+        _ => match text("path") {
+            Some(path) => format!("{verb} {path}"),
+            None => verb.to_owned(),
+        },
+    };
+    line.chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .take(120)
+        .collect()
+}
+
+fn edited(arguments: &Value) -> Vec<&str> {
+    let mut paths: Vec<&str> = arguments
+        .get("edits")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(|edit| edit.get("path").and_then(Value::as_str))
+        .collect();
+    paths.dedup();
+    paths
+}

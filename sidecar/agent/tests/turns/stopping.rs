@@ -1,0 +1,194 @@
+//! Cancel, at any point: one terminal event, soon, and no connection left.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use redline_agent::{NoLog, NoSteering, TurnEnd, TurnEvent, TurnEventKind};
+use redline_tools::{CallContext, Envelope, Schema, Tool, ToolError};
+use serde_json::{Map, Value, json};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::server::{Close, Server};
+use crate::support::*;
+
+/// Runs a turn and cancels it at the first event that `at` names. Returns all events and the time
+/// from the cancel to the end.
+async fn cancelled_at(
+    session: &Arc<redline_agent::Session>,
+    input: redline_agent::TurnInput,
+    at: impl Fn(&TurnEventKind) -> bool,
+) -> (Vec<TurnEvent>, Duration) {
+    let (sink, mut events) = mpsc::channel(4);
+    let cancel = CancellationToken::new();
+    let turn = tokio::spawn({
+        let (session, cancel) = (session.clone(), cancel.clone());
+        async move { session.run_turn(input, sink, cancel).await.unwrap() }
+    });
+    let mut all = Vec::new();
+    let mut began = None;
+    while let Some(event) = events.recv().await {
+        if began.is_none() && at(&event.kind) {
+            began = Some(tokio::time::Instant::now());
+            cancel.cancel();
+        }
+        all.push(event);
+    }
+    let end = turn.await.unwrap();
+    assert_eq!(end, TurnEnd::Cancelled);
+    check_order(&all, &end);
+    (all, began.expect("the event came").elapsed())
+}
+
+#[tokio::test(start_paused = true)]
+async fn cancel_ends_a_silent_model_at_once() {
+    let view = project();
+    let lines = [
+        text("a"),
+        json!({"event": "text", "text": "b", "delay_ms": 3_600_000}),
+        ends(),
+    ];
+    let (_, took) = cancelled_at(&session(&view), input(replay(&lines)), |event| {
+        matches!(event, TurnEventKind::Text { .. })
+    })
+    .await;
+    assert!(took <= Duration::from_millis(200), "{took:?}");
+}
+
+#[tokio::test]
+async fn cancel_closes_the_connection() {
+    let view = project();
+    let chunk = json!({"choices": [{"index": 0, "delta": {"content": "a"}}]});
+    let server = Server::start(vec![answer(
+        200,
+        "text/event-stream",
+        &format!("data: {chunk}\n\n"),
+        Close::Hang,
+    )])
+    .await;
+    let session = session(&view);
+    cancelled_at(&session, input(chat(&server)), |event| {
+        matches!(event, TurnEventKind::Text { .. })
+    })
+    .await;
+    // Returns only when the server has read the end of the connection.
+    tokio::time::timeout(Duration::from_secs(10), server.closed(1))
+        .await
+        .expect("closed");
+}
+
+#[tokio::test(start_paused = true)]
+async fn cancel_ends_the_wait_before_a_retry() {
+    let view = project();
+    let busy = json!({"event": "error", "kind": "rate_limit", "message": "Slow", "retry_after_ms": 50_000});
+    let lines = [busy, json!({"event": "done", "reason": "error"})];
+    let (_, took) = cancelled_at(&session(&view), input(replay(&lines)), |event| {
+        matches!(event, TurnEventKind::Retrying { .. })
+    })
+    .await;
+    assert!(took <= Duration::from_millis(200), "{took:?}");
+}
+
+/// A tool that runs until the turn is stopped, or longer.
+struct Slow {
+    schema: Schema,
+    heeds: bool,
+    release: std::sync::Mutex<std::sync::mpsc::Receiver<()>>,
+}
+
+impl Tool for Slow {
+    fn name(&self) -> &str {
+        "slow"
+    }
+    fn description(&self) -> &str {
+        "Takes long."
+    }
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+    fn mutates(&self) -> bool {
+        false
+    }
+    fn call(
+        &self,
+        context: &CallContext<'_>,
+        _: &Map<String, Value>,
+    ) -> Result<Envelope, ToolError> {
+        let release = self.release.lock().unwrap();
+        while self.heeds && !context.cancel.load(std::sync::atomic::Ordering::Relaxed) {
+            std::thread::yield_now();
+        }
+        if !self.heeds {
+            let _ = release.recv();
+        }
+        Ok(Envelope::ok("slow", "late", Value::Null))
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn cancel_ends_a_turn_whose_tool_runs_on() {
+    for heeds in [true, false] {
+        let view = project();
+        let (done, release) = std::sync::mpsc::channel();
+        let schema = Schema::compile("slow", json!({"type": "object"})).unwrap();
+        let slow = Arc::new(Slow {
+            schema,
+            heeds,
+            release: std::sync::Mutex::new(release),
+        });
+        let session = session_with(&view, Arc::new(NoSteering), Arc::new(NoLog), vec![slow]);
+        let lines = [call("slow", json!({})), results(), text("never"), ends()];
+        let (events, _) = cancelled_at(&session, input(replay(&lines)), |event| {
+            matches!(event, TurnEventKind::ToolRunning { .. })
+        })
+        .await;
+        let kinds: Vec<TurnEventKind> = events.into_iter().map(|event| event.kind).collect();
+        let outline = outline(&kinds);
+        let said = if heeds {
+            "done slow late"
+        } else {
+            "done slow CANCELLED"
+        };
+        assert!(outline.contains(said), "{outline}");
+        drop(done);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_last_event_arrives_although_nobody_read_the_others() {
+    let view = project();
+    let mut lines: Vec<Value> = (0..100).map(|n| text(&n.to_string())).collect();
+    lines.push(ends());
+    let (sink, mut events) = mpsc::channel(3);
+    let cancel = CancellationToken::new();
+    let turn = tokio::spawn({
+        let (session, cancel) = (session(&view), cancel.clone());
+        async move {
+            session
+                .run_turn(input(replay(&lines)), sink, cancel)
+                .await
+                .unwrap()
+        }
+    });
+    // The reader sleeps; the turn is held back by it until it is stopped.
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    assert!(!turn.is_finished());
+    let began = tokio::time::Instant::now();
+    cancel.cancel();
+    assert_eq!(turn.await.unwrap(), TurnEnd::Cancelled);
+    assert!(
+        began.elapsed() <= Duration::from_millis(200),
+        "{:?}",
+        began.elapsed()
+    );
+    let mut last = None;
+    while let Some(event) = events.recv().await {
+        last = Some(event.kind);
+    }
+    assert_eq!(
+        last,
+        Some(TurnEventKind::Ended {
+            end: TurnEnd::Cancelled
+        })
+    );
+}

@@ -1,0 +1,159 @@
+//! Recordings: what plays, and what is refused with which words.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use expect_test::{Expect, expect};
+use futures_util::StreamExt;
+
+use super::*;
+use crate::{Arguments, AssistantPart};
+
+const TWO_TURNS: &str = r#"
+// a comment
+{"replay": "redline/v1", "title": "Two turns", "piece_chars": 4}
+{"event": "text", "text": "héllo wörld"}
+{"event": "tool_call", "name": "workspace_read", "arguments": {"path": "a"}}
+{"event": "usage", "input": 3, "output": 2}
+{"event": "done", "reason": "tool_calls"}
+{"event": "text", "text": "done"}
+{"event": "done", "reason": "end"}
+{"event": "prompt", "text": "again"}
+{"event": "tool_call", "name": "x", "arguments_raw": "{\"a\":"}
+{"event": "done", "reason": "length"}
+"#;
+
+async fn play(messages: Vec<Message>) -> Vec<Event> {
+    let recording = Recording::parse("test", TWO_TURNS).unwrap();
+    let provider = ReplayProvider::new("replay", recording);
+    provider
+        .stream(ChatRequest {
+            messages,
+            ..ChatRequest::default()
+        })
+        .collect()
+        .await
+}
+
+fn user() -> Message {
+    Message::User {
+        text: "go".to_owned(),
+    }
+}
+
+fn answer() -> Message {
+    Message::Assistant {
+        parts: vec![AssistantPart::Text("…".to_owned())],
+    }
+}
+
+#[tokio::test]
+async fn the_conversation_chooses_turn_and_step() {
+    let first = play(vec![user()]).await;
+    let text: Vec<_> = first
+        .iter()
+        .filter_map(|event| match event {
+            Event::Text { text } => Some(text.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(text, ["héll", "o wö", "rld"]);
+    assert_eq!(
+        first.last(),
+        Some(&Event::Done {
+            reason: StopReason::ToolCalls
+        })
+    );
+    assert!(
+        first
+            .iter()
+            .any(|event| matches!(event, Event::ToolCallReady(call) if call.id == "call_1_1_1"))
+    );
+
+    let note = Message::Note {
+        text: "hunk 1 was accepted".to_owned(),
+    };
+    let second = play(vec![user(), answer(), note]).await;
+    assert_eq!(
+        second[0],
+        Event::Text {
+            text: "done".to_owned()
+        }
+    );
+
+    let third = play(vec![user(), answer(), answer(), user()]).await;
+    let Some(Event::ToolCallReady(call)) = third.iter().rev().nth(1) else {
+        panic!("{third:?}")
+    };
+    assert!(matches!(call.arguments, Arguments::Invalid { .. }));
+
+    let over = play(vec![user(), user(), user()]).await;
+    assert!(
+        matches!(&over[0], Event::Error(error) if error.message.contains("it holds 2 turn(s)"))
+    );
+    assert_eq!(
+        over[1],
+        Event::Done {
+            reason: StopReason::Error
+        }
+    );
+}
+
+fn check_refused(text: &str, expected: Expect) {
+    let error = Recording::parse("a.jsonl", text)
+        .expect_err("refused")
+        .to_string();
+    expected.assert_eq(&error);
+}
+
+#[test]
+fn a_recording_that_cannot_play_is_refused_by_line() {
+    check_refused("", expect!["a.jsonl:1: the recording is empty"]);
+    check_refused(
+        "{}",
+        expect![[
+            r#"a.jsonl:1: the first line must be {"replay": "redline/v1"}: missing field `replay`, column 2"#
+        ]],
+    );
+    check_refused(
+        r#"{"replay": "v0"}"#,
+        expect!["a.jsonl:1: version `v0`: this plays `redline/v1`"],
+    );
+    let after_header = |line: &str| format!("{{\"replay\": \"redline/v1\"}}\n{line}\n");
+    check_refused(
+        &after_header("nonsense"),
+        expect!["a.jsonl:2: expected ident, column 2"],
+    );
+    check_refused(
+        &after_header("[]"),
+        expect![[r#"a.jsonl:2: an event must be an object like {"event": "text", "text": "…"}"#]],
+    );
+    check_refused(
+        &after_header(r#"{"event": "txt"}"#),
+        expect![
+            "a.jsonl:2: unknown variant `txt`, expected one of `text`, `reasoning`, `tool_call`, `plan`, `edit`, `usage`, `error`, `done`, `prompt`"
+        ],
+    );
+    check_refused(
+        &after_header(r#"{"event": "text", "texts": "a"}"#),
+        expect!["a.jsonl:2: unknown field `texts`, expected `text`"],
+    );
+    check_refused(
+        &after_header(r#"{"event": "text", "text": "a", "delay_ms": "1"}"#),
+        expect!["a.jsonl:2: `delay_ms` must be a number of milliseconds"],
+    );
+    check_refused(
+        &after_header(r#"{"event": "tool_call", "name": "x"}"#),
+        expect!["a.jsonl:2: a `tool_call` needs either `arguments` or `arguments_raw`"],
+    );
+    check_refused(
+        &after_header(r#"{"event": "text", "text": "a"}"#),
+        expect!["a.jsonl:2: the last step has no `done`"],
+    );
+    check_refused(
+        &after_header(r#"{"event": "done", "reason": "tool_calls"}"#),
+        expect!["a.jsonl:2: `done` says tool_calls, but the step has no call"],
+    );
+    check_refused(
+        &after_header(r#"{"event": "prompt"}"#),
+        expect!["a.jsonl:2: a turn without steps: `done` is missing"],
+    );
+}

@@ -1,0 +1,177 @@
+//! Serves one body over a real socket, cut as asked, ended as asked.
+//!
+//! Each piece is an HTTP chunk of its own, so the client's reads are cut there whatever TCP does.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Mutex;
+
+/// How the connection ends after the last piece.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Close {
+    /// The body is complete.
+    Eof,
+    /// The connection is reset in the middle of the body.
+    Reset,
+    /// Nothing more comes, and the connection stays open.
+    Hang,
+}
+
+/// One answer.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// HTTP status.
+    pub status: u16,
+    /// Headers, without framing.
+    pub headers: Vec<(String, String)>,
+    /// The body in the pieces to send.
+    pub pieces: Vec<Vec<u8>>,
+    /// The end.
+    pub close: Close,
+}
+
+/// A server on a port of its own, answering its requests in the order of `answers`.
+pub struct Server {
+    /// `http://127.0.0.1:PORT`
+    pub base: String,
+    requests: Arc<Mutex<Vec<Request>>>,
+    closed: tokio::sync::watch::Receiver<usize>,
+    task: tokio::task::JoinHandle<()>,
+}
+
+/// What was asked.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Request line and headers.
+    pub head: String,
+    /// The body.
+    pub body: Value,
+}
+
+impl Server {
+    /// Starts a server that gives each answer once; further requests repeat the last one.
+    pub async fn start(answers: Vec<Answer>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let base = format!("http://{}", listener.local_addr().unwrap());
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let (closed_tx, closed) = tokio::sync::watch::channel(0);
+        let log = Arc::clone(&requests);
+        let task = tokio::spawn(async move {
+            let mut number = 0;
+            loop {
+                let (stream, _) = listener.accept().await.unwrap();
+                let answer = answers[number.min(answers.len() - 1)].clone();
+                number += 1;
+                let log = Arc::clone(&log);
+                let closed_tx = closed_tx.clone();
+                tokio::spawn(async move {
+                    serve(stream, answer, log).await;
+                    closed_tx.send_modify(|n| *n += 1);
+                });
+            }
+        });
+        Self {
+            base,
+            requests,
+            closed,
+            task,
+        }
+    }
+
+    /// The requests so far.
+    pub async fn requests(&self) -> Vec<Request> {
+        self.requests.lock().await.clone()
+    }
+
+    /// Waits until the client has closed `n` connections.
+    pub async fn closed(&self, n: usize) {
+        self.closed
+            .clone()
+            .wait_for(|closed| *closed >= n)
+            .await
+            .unwrap();
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+async fn serve(mut stream: TcpStream, answer: Answer, log: Arc<Mutex<Vec<Request>>>) {
+    stream.set_nodelay(true).unwrap();
+    let Some(request) = read_request(&mut stream).await else {
+        return;
+    };
+    log.lock().await.push(request);
+    let mut out = format!("HTTP/1.1 {} X\r\nconnection: close\r\n", answer.status).into_bytes();
+    for (name, value) in &answer.headers {
+        out.extend(format!("{name}: {value}\r\n").into_bytes());
+    }
+    out.extend(b"transfer-encoding: chunked\r\n\r\n");
+    for piece in answer.pieces.iter().filter(|piece| !piece.is_empty()) {
+        out.extend(format!("{:x}\r\n", piece.len()).into_bytes());
+        out.extend(piece);
+        out.extend(b"\r\n");
+    }
+    if answer.close == Close::Eof {
+        out.extend(b"0\r\n\r\n");
+    }
+    if stream.write_all(&out).await.is_err() {
+        return;
+    }
+    match answer.close {
+        Close::Eof => {
+            let _ = stream.shutdown().await;
+            drain(&mut stream).await;
+        }
+        Close::Reset => {
+            // On loopback everything is in the peer's queue by now, and a reset does not take it back.
+            stream.set_zero_linger().unwrap();
+        }
+        Close::Hang => drain(&mut stream).await,
+    }
+}
+
+/// Reads until the client is gone.
+async fn drain(stream: &mut TcpStream) {
+    let mut buffer = [0; 1024];
+    while stream.read(&mut buffer).await.is_ok_and(|n| n > 0) {}
+}
+
+async fn read_request(stream: &mut TcpStream) -> Option<Request> {
+    let mut bytes = Vec::new();
+    let mut buffer = [0; 16 * 1024];
+    loop {
+        let n = stream.read(&mut buffer).await.ok()?;
+        if n == 0 {
+            return None;
+        }
+        bytes.extend_from_slice(&buffer[..n]);
+        let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") else {
+            continue;
+        };
+        let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
+        let length: usize = head
+            .lines()
+            .filter_map(|line| line.split_once(':'))
+            .find(|(name, _)| name.eq_ignore_ascii_case("content-length"))
+            .map_or(0, |(_, value)| value.trim().parse().unwrap());
+        if bytes.len() >= end + 4 + length {
+            let body =
+                serde_json::from_slice(&bytes[end + 4..end + 4 + length]).unwrap_or_default();
+            return Some(Request { head, body });
+        }
+    }
+}
+
+/// Headers of a fixture.
+pub fn headers(map: &Map<String, Value>) -> Vec<(String, String)> {
+    map.iter()
+        .map(|(name, value)| (name.clone(), value.as_str().unwrap().to_owned()))
+        .collect()
+}

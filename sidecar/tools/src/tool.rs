@@ -1,0 +1,216 @@
+//! The contract of a tool, and the set of tools of one session.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use redline_workspace::{SearchError, WorkspacePath};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    Envelope, ErrorCode, Schema, SchemaError, ToolError, WorkspaceEdit, WorkspaceList,
+    WorkspaceRead, WorkspaceSearch, WorkspaceView,
+};
+
+/// Largest arguments of one call, in bytes of their strings.
+const MAX_ARGUMENT_BYTES: usize = 8 << 20;
+
+/// A named capability. Calls block, and run on worker threads.
+pub trait Tool: Send + Sync {
+    /// `[a-z_]+`, unique in a session.
+    fn name(&self) -> &str;
+
+    /// When to use it and how, for the model.
+    fn description(&self) -> &str;
+
+    /// The schema of its arguments.
+    fn schema(&self) -> &Schema;
+
+    /// Whether calls change what later calls see. Such calls run alone and in order; others run
+    /// side by side.
+    fn mutates(&self) -> bool;
+
+    /// Runs one call, whose arguments fit the schema.
+    ///
+    /// # Errors
+    ///
+    /// Anything that a model can do something about; it reads the code, the message and the hint.
+    fn call(
+        &self,
+        context: &CallContext<'_>,
+        arguments: &Map<String, Value>,
+    ) -> Result<Envelope, ToolError>;
+}
+
+/// What a call runs with.
+pub struct CallContext<'a> {
+    /// The workspace.
+    pub view: &'a dyn WorkspaceView,
+    /// Id of the call, unique in the conversation.
+    pub call_id: &'a str,
+    /// Becomes true when the turn is stopped.
+    pub cancel: &'a AtomicBool,
+}
+
+/// The tools of one session, in the order in which the model reads them.
+#[derive(Clone, Default)]
+pub struct ToolSet(Vec<Arc<dyn Tool>>);
+
+/// Two tools of one name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("two tools are called `{0}`")]
+pub struct NameClash(pub String);
+
+/// The tools of a workspace.
+///
+/// # Errors
+///
+/// [`SchemaError`] when a schema of ours does not compile.
+pub fn workspace_tools() -> Result<Vec<Arc<dyn Tool>>, SchemaError> {
+    Ok(vec![
+        Arc::new(WorkspaceList::new()?),
+        Arc::new(WorkspaceRead::new()?),
+        Arc::new(WorkspaceSearch::new()?),
+        Arc::new(WorkspaceEdit::new()?),
+    ])
+}
+
+impl ToolSet {
+    /// Composes a set.
+    ///
+    /// # Errors
+    ///
+    /// [`NameClash`] when two tools have one name.
+    pub fn new(tools: Vec<Arc<dyn Tool>>) -> Result<Self, NameClash> {
+        let mut names = std::collections::HashSet::new();
+        for tool in &tools {
+            if !names.insert(tool.name().to_owned()) {
+                return Err(NameClash(tool.name().to_owned()));
+            }
+        }
+        Ok(Self(tools))
+    }
+
+    /// The tools.
+    pub fn iter(&self) -> impl Iterator<Item = &dyn Tool> {
+        self.0.iter().map(AsRef::as_ref)
+    }
+
+    /// The tool of that name.
+    pub fn get(&self, name: &str) -> Option<&dyn Tool> {
+        self.iter().find(|tool| tool.name() == name)
+    }
+
+    /// Runs one call. Whatever the arguments are, and whatever the tool does: an envelope.
+    pub fn run(
+        &self,
+        context: &CallContext<'_>,
+        name: &str,
+        arguments: &Map<String, Value>,
+    ) -> Envelope {
+        let Some(tool) = self.get(name) else {
+            return Envelope::error(&shown_name(name), self.unknown(name));
+        };
+        if context.cancel.load(Ordering::Relaxed) {
+            let error = ToolError::new(
+                ErrorCode::Cancelled,
+                "the turn was stopped before this call ran",
+            );
+            return Envelope::error(tool.name(), error);
+        }
+        let result = check_size(arguments)
+            .and_then(|()| tool.schema().check(arguments))
+            .and_then(|()| {
+                catch_unwind(AssertUnwindSafe(|| tool.call(context, arguments)))
+                    .unwrap_or_else(|panic| Err(panicked(tool.name(), panic.as_ref())))
+            });
+        result.unwrap_or_else(|error| Envelope::error(tool.name(), error))
+    }
+
+    fn unknown(&self, name: &str) -> ToolError {
+        let known: Vec<&str> = self.iter().map(Tool::name).collect();
+        ToolError::new(
+            ErrorCode::InvalidArguments,
+            format!("there is no tool `{}`", shown_name(name)),
+        )
+        .with_hint(format!("The tools are {}.", known.join(", ")))
+        .with_details(json!({ "tools": known }))
+    }
+}
+
+/// Reads checked arguments into a tool's own type.
+pub(crate) fn parse<T: serde::de::DeserializeOwned>(
+    arguments: &Map<String, Value>,
+) -> Result<T, ToolError> {
+    serde_json::from_value(Value::Object(arguments.clone()))
+        .map_err(|error| ToolError::new(ErrorCode::InvalidArguments, error.to_string()))
+}
+
+/// Where a listing or a search starts; models write `.`, `./src` and `src/` for folders.
+pub(crate) fn place(
+    context: &CallContext<'_>,
+    path: &str,
+) -> Result<Option<WorkspacePath>, ToolError> {
+    let trimmed = match path.trim_end_matches('/') {
+        // `/` alone is not the root of the workspace.
+        "" if !path.is_empty() => path,
+        "" | "." | "./" => return Ok(None),
+        other => other,
+    };
+    let admitted = context.view.admit(trimmed)?;
+    let found = context.view.root().admit_folder(&admitted);
+    found.map_err(|error| {
+        ToolError::from_code(error.code(), error.to_string()).with_hint(error.hint())
+    })
+}
+
+impl From<SearchError> for ToolError {
+    fn from(error: SearchError) -> Self {
+        Self::from_code(error.code(), error.to_string()).with_hint(error.hint())
+    }
+}
+
+fn shown_name(name: &str) -> String {
+    name.chars().take(64).collect()
+}
+
+/// Adds up the strings, so that the cost of a check is bounded before any schema looks at them.
+fn check_size(arguments: &Map<String, Value>) -> Result<(), ToolError> {
+    fn size(value: &Value) -> usize {
+        match value {
+            Value::String(text) => text.len(),
+            Value::Array(items) => items.iter().map(size).sum(),
+            Value::Object(map) => map
+                .iter()
+                .map(|(name, value)| name.len() + size(value))
+                .sum(),
+            Value::Null | Value::Bool(_) | Value::Number(_) => 8,
+        }
+    }
+    let bytes: usize = arguments
+        .iter()
+        .map(|(name, value)| name.len() + size(value))
+        .sum();
+    if bytes <= MAX_ARGUMENT_BYTES {
+        return Ok(());
+    }
+    Err(ToolError::new(
+        ErrorCode::TooLarge,
+        format!("the arguments hold {bytes} bytes; at most {MAX_ARGUMENT_BYTES} are taken"),
+    ))
+}
+
+fn panicked(tool: &str, panic: &(dyn std::any::Any + Send)) -> ToolError {
+    let what = panic
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_default();
+    ToolError::new(ErrorCode::Internal, format!("{tool} failed inside: {what}"))
+}
+
+impl std::fmt::Debug for ToolSet {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.iter().map(Tool::name)).finish()
+    }
+}

@@ -1,0 +1,44 @@
+//! Every tool: any arguments give an envelope with a code and a hint, and nothing outside is touched.
+#![allow(
+    missing_docs,
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::disallowed_methods
+)]
+
+mod any_arguments;
+mod families;
+#[path = "../support/view.rs"]
+mod view;
+
+use std::sync::atomic::AtomicBool;
+
+use redline_tools::{CallContext, Envelope, ToolSet, workspace_tools};
+use serde_json::{Map, Value};
+
+use view::FolderView;
+
+/// The tools of a workspace.
+pub fn tools() -> ToolSet {
+    ToolSet::new(workspace_tools().unwrap()).unwrap()
+}
+
+/// Runs one call.
+pub fn run(view: &FolderView, tool: &str, arguments: Value) -> Envelope {
+    let Value::Object(arguments) = arguments else {
+        panic!("an object")
+    };
+    run_map(view, tool, &arguments)
+}
+
+/// Runs one call.
+pub fn run_map(view: &FolderView, tool: &str, arguments: &Map<String, Value>) -> Envelope {
+    let cancel = AtomicBool::new(false);
+    let context = CallContext {
+        view,
+        call_id: "call_1",
+        cancel: &cancel,
+    };
+    tools().run(&context, tool, arguments)
+}
