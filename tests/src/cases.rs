@@ -23,7 +23,7 @@ pub mod server;
 mod step;
 mod world;
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -66,10 +66,10 @@ pub struct Options {
     pub verbose: bool,
 }
 
-/// Plays every case below `folder` and prints what differs; the last line is `N passed, N failed`.
+/// Plays every case below the folders and prints what differs; the last line is `N passed, N failed`.
 #[allow(clippy::print_stdout, reason = "a program for a terminal")]
-pub fn run(folder: &Path, options: &Options) -> ExitCode {
-    let cases = match load::cases(folder) {
+pub fn run(folders: &[PathBuf], options: &Options) -> ExitCode {
+    let cases = match load::cases(folders) {
         Ok(cases) => cases,
         Err(error) => {
             println!("{error:#}");
@@ -168,4 +168,34 @@ fn play(row: &Row) -> Result<Verdict> {
     }
     let observed = play::play(row, &faults)?;
     Ok(expect::judge(&observed, &expected))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    /// Every entry, step and fault of every row is read, also of those that are not played here.
+    #[test]
+    fn the_whole_corpus_is_understood() {
+        let root = crate::program::repository().join("tests");
+        let folders = [root.join("cases"), root.join("own-cases")];
+        let mut rows = 0;
+        for case in load::cases(&folders).unwrap() {
+            for row in case.rows().unwrap() {
+                rows += 1;
+                let name = row.name();
+                entry::Entry::parse_all(row.get("files_before")).unwrap();
+                entry::Entry::parse_all(row.get("outside_before")).unwrap();
+                entry::Entry::parse_all(&row.expected()["files_after"]).unwrap();
+                for list in ["setup", "meanwhile", "action"] {
+                    step::Step::parse_all(row.list(list).unwrap())
+                        .unwrap_or_else(|error| panic!("{name}: {error:#}"));
+                }
+                assert_eq!(fault::why_unmapped(&row), None, "{name}");
+            }
+        }
+        assert!(rows >= 185, "{rows}");
+    }
 }

@@ -5,29 +5,30 @@ use std::process::ExitCode;
 
 use redline_tests::cases;
 
-#[allow(clippy::print_stderr, reason = "a program for a terminal")]
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if arguments.first().is_some_and(|word| word == "serve") {
         return cases::server::serve(&arguments[1..]);
     }
-    let mut folder = None;
+    let mut folders = Vec::new();
     let mut options = cases::Options::default();
     let mut rest = arguments.into_iter();
     while let Some(word) = rest.next() {
         match word.as_str() {
             "--only" => options.only = rest.next(),
             "--verbose" => options.verbose = true,
-            _ if folder.is_none() && !word.starts_with('-') => folder = Some(PathBuf::from(word)),
-            _ => {
-                eprintln!("usage: cases [--only CASE/ROW] [--verbose] DIR");
-                return ExitCode::from(2);
-            }
+            _ if !word.starts_with('-') => folders.push(PathBuf::from(word)),
+            _ => return usage(),
         }
     }
-    let Some(folder) = folder else {
-        eprintln!("usage: cases [--only CASE/ROW] [--verbose] DIR");
-        return ExitCode::from(2);
-    };
-    cases::run(&folder, &options)
+    if folders.is_empty() {
+        return usage();
+    }
+    cases::run(&folders, &options)
+}
+
+#[allow(clippy::print_stderr, reason = "a program for a terminal")]
+fn usage() -> ExitCode {
+    eprintln!("usage: cases [--only CASE/ROW] [--verbose] DIR...");
+    ExitCode::from(2)
 }

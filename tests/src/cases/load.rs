@@ -1,7 +1,7 @@
 //! Folders to cases, cases to rows.
 
 use std::fs;
-use std::path::Path;
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Map, Value};
@@ -22,32 +22,34 @@ pub(super) struct Row {
     fields: Map<String, Value>,
 }
 
-/// Lists the cases below a folder, by name. A folder without `case.json` is passed over.
-pub(super) fn cases(folder: &Path) -> Result<Vec<Case>> {
+/// Lists the cases below some folders, by name. A folder without `case.json` is passed over.
+pub(super) fn cases(folders: &[PathBuf]) -> Result<Vec<Case>> {
     let mut cases = Vec::new();
-    let entries =
-        fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))?;
-    let mut folders = entries
-        .map(|entry| Ok(entry?.path()))
-        .collect::<Result<Vec<_>>>()?;
-    // The folder may be a case itself.
-    folders.push(folder.to_owned());
-    folders.sort();
-    for path in folders {
-        let file = path.join("case.json");
-        if !file.is_file() {
-            continue;
+    for folder in folders {
+        let entries =
+            fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))?;
+        let mut below = entries
+            .map(|entry| Ok(entry?.path()))
+            .collect::<Result<Vec<_>>>()?;
+        // The folder may be a case itself.
+        below.push(folder.clone());
+        below.sort();
+        for path in below {
+            let file = path.join("case.json");
+            if !file.is_file() {
+                continue;
+            }
+            let text = fs::read_to_string(&file)
+                .with_context(|| format!("cannot read {}", file.display()))?;
+            let name = path.file_name().unwrap_or(path.as_os_str());
+            cases.push(Case {
+                name: name.to_string_lossy().into_owned(),
+                text,
+            });
         }
-        let text =
-            fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
-        let name = path.file_name().unwrap_or(path.as_os_str());
-        cases.push(Case {
-            name: name.to_string_lossy().into_owned(),
-            text,
-        });
     }
     if cases.is_empty() {
-        bail!("no case.json below {}", folder.display());
+        bail!("no case.json below {folders:?}");
     }
     Ok(cases)
 }

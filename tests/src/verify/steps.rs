@@ -149,7 +149,7 @@ fn corpus() -> Result<Counts> {
         "cases",
         "--",
     ]);
-    command.arg(repository().join("tests/cases"));
+    command.args(["tests/cases", "tests/own-cases"].map(|folder| repository().join(folder)));
     let mut counts = Counts::default();
     let mut total = false;
     let held = stream(command, Show::All, |line| total |= counts.see_total(line))?;
