@@ -12,6 +12,8 @@ mod area;
 mod attributes;
 mod error;
 mod faults;
+mod keep;
+mod links;
 mod names;
 mod stage;
 

@@ -13,6 +13,12 @@
 //! `effect` staged changes and their undoing ·
 //! `store` `.agentic`, its seal and its lock ·
 //! `journal` what happened, checked ·
+//! `transaction` what is under review, in memory and on disk ·
+//! `receipt` who decided what ·
+//! `commit` applying what was accepted, all or nothing, and recovering ·
+//! `checkpoint`, `undo` taking back ·
+//! `unsaved` what other processes hold open ·
+//! `workspace` all of it, opened together ·
 //! `uri` what editors call a file ·
 //! `walk`, `list`, `search` finding files and text ·
 //! `private` what belongs to the user alone ·
@@ -23,32 +29,56 @@
 )]
 
 mod boundary;
+mod checkpoint;
+mod commit;
 mod effect;
 mod handle;
 mod journal;
+mod lines;
 mod list;
 mod private;
 mod process;
 mod read;
+mod receipt;
 mod revision;
 mod search;
 mod sources;
 mod store;
 #[cfg(test)]
 mod testing;
+mod transaction;
+mod undo;
+mod unsaved;
 mod uri;
 mod walk;
+mod workspace;
 
 pub use boundary::{Batch, PathError, PathRules, Place, RootOptions, WorkspacePath, WorkspaceRoot};
+pub use checkpoint::{CheckpointSummary, Refusal};
+pub use commit::{
+    CommitError, CommitRequest, Committed, ConflictReport, Delivery, OpenDocument, Prepared,
+    Recovery, RecoveryAction, prepare,
+};
 pub use effect::{Area, Effect, Expect, FaultPlan, Faults, FsError, NewMode, Stage, Staged};
 pub use handle::{Kind, Stat};
-pub use journal::{Finding, Follower, Journal, JournalOptions, Record, Report};
+pub use journal::{Finding, Follower, Journal, JournalOptions, Record as JournalRecord, Report};
 pub use list::{Listed, ListedKind, Listing, list};
 pub use private::{PrivateError, PrivateStore};
 pub use process::{Detached, spawn_detached};
 pub use read::{Entry, FileEntry};
+pub use receipt::{
+    Action, Amendment, Effect as PathEffect, Outcome, PathResult, Receipt, ShownHunk,
+};
 pub use search::{Case, Found, Match, Query, search};
 pub use sources::{Clock, Ids};
 pub use store::{SealKey, Store, StoreError, StoreLock, StorePath, StoreState};
+pub use transaction::{
+    Before, DecisionRequest, Fate, FileReview, FileState, GrowError, Growth, LineRange, Purpose,
+    Record, SelectError, Selection, SetAside, SettledFile, SettledHunk, Settlement, Standing,
+    Totals, Transaction, TransactionMeta, TransactionState, Transactions,
+};
+pub use undo::{Undo, UndoError, UndoRequest};
+pub use unsaved::{Announcement, UnsavedDocument};
 pub use uri::{path_to_uri, uri_to_path};
 pub use walk::{Overlay, Scope, SearchError};
+pub use workspace::{Workspace, WorkspaceOptions};

@@ -144,6 +144,29 @@ impl Batch {
         self.walk_leaf(path, parent)
     }
 
+    /// Walks to `path` for making or removing a symbolic link: as [`Batch::place_to_write`], but the name
+    /// itself may be a link.
+    pub(crate) fn place_of_link(&self, path: &WorkspacePath) -> Result<Place, PathError> {
+        match self.place_to_write(path) {
+            Err(PathError::IsSymlink { .. } | PathError::Outside { .. }) => {
+                let parent = self.folder_at(path.as_str(), path.folder())?;
+                let stat = match &parent {
+                    None => None,
+                    Some(held) => held
+                        .folder
+                        .stat(path.name())
+                        .map_err(|error| PathError::io(path.as_str(), error))?,
+                };
+                Ok(Place {
+                    path: path.clone(),
+                    parent,
+                    stat,
+                })
+            }
+            other => other,
+        }
+    }
+
     fn walk_leaf(
         &self,
         path: &WorkspacePath,

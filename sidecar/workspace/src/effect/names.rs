@@ -370,11 +370,11 @@ impl Batch {
         synced.map_err(|error| FsError::io(area.path(), "fsync of the folder", error))
     }
 
-    fn staged_spot(&self, area: &Area, parent: &Arc<Held>, name: &str) -> Spot {
+    pub(super) fn staged_spot(&self, area: &Area, parent: &Arc<Held>, name: &str) -> Spot {
         first_with(area, parent, name, str::to_owned)
     }
 
-    fn displaced_spot(&self, area: &Area, parent: &Arc<Held>, name: &str) -> Spot {
+    pub(super) fn displaced_spot(&self, area: &Area, parent: &Arc<Held>, name: &str) -> Spot {
         first_with(area, parent, name, old_name)
     }
 }
@@ -389,11 +389,11 @@ fn first_with(area: &Area, parent: &Arc<Held>, name: &str, file: impl Fn(&str) -
 }
 
 /// The name of a displaced file beside the name of the one that displaced it.
-fn old_name(name: &str) -> String {
+pub(super) fn old_name(name: &str) -> String {
     format!("{name}.old")
 }
 
-fn parent_of(place: &Place) -> Result<Arc<Held>, FsError> {
+pub(super) fn parent_of(place: &Place) -> Result<Arc<Held>, FsError> {
     let folder = || FsError::NotFound {
         path: place.path().folder().to_owned(),
     };
@@ -462,7 +462,7 @@ fn cannot_exchange(error: &std::io::Error) -> bool {
 }
 
 /// Checks that `name` is a file with `revision`; otherwise says what it is.
-fn check_revision(folder: &Folder, name: &str, revision: &str) -> Result<(), String> {
+pub(super) fn check_revision(folder: &Folder, name: &str, revision: &str) -> Result<(), String> {
     let (mut file, stat) = match folder.stat(name) {
         Ok(None) => return Err("it is gone".into()),
         Ok(Some(stat)) if stat.kind != Kind::File => {

@@ -1,0 +1,379 @@
+//! The first phase: everything checked, everything durable, nothing changed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+
+use serde_json::json;
+
+use super::draft::{Content, Draft, NewFile, TextAfter, draft, is_at_or_below};
+use super::plan::{self, Plan, Step};
+use super::{CommitError, CommitRequest, Delivery};
+use crate::boundary::{Batch, WorkspacePath};
+use crate::checkpoint::What;
+use crate::effect::{Area, FsError, Stage, Staged};
+use crate::receipt::{Outcome, Receipt};
+use crate::store::{StoreError, StoreLock, StorePath};
+use crate::transaction::{FileState, LogLine, Purpose, Transaction, line_of_record};
+use crate::workspace::Workspace;
+
+/// Where commits under way keep their plans and files.
+pub(super) const COMMITS: &str = "commits";
+/// The plan's file, while the commit is under way.
+pub(super) const PLAN: &str = "plan.json";
+/// Locked as long as the process that commits is alive.
+pub(super) const OWNER: &str = "owner";
+
+/// A commit that is ready: staged, journaled, nothing of the project changed.
+///
+/// Dropping it without [`Prepared::finish`] or [`Prepared::abort`] leaves it to the next recovery.
+#[derive(Debug)]
+pub struct Prepared {
+    pub(super) workspace: Workspace,
+    pub(super) plan: Plan,
+    pub(super) area: Area,
+    pub(super) folder: StorePath,
+    pub(super) transaction: Transaction,
+    pub(super) texts: Vec<TextAfter>,
+    /// Held on when no editor has to be waited for.
+    pub(super) lock: Option<StoreLock>,
+    pub(super) _owner: File,
+    pub(super) delivered: bool,
+    deliveries: Vec<Delivery>,
+}
+
+impl Prepared {
+    /// The receipt as it will read when everything was done.
+    pub fn receipt(&self) -> &Receipt {
+        &self.plan.receipt
+    }
+
+    /// Edits to deliver to the editor before [`Prepared::finish`]; often none.
+    pub fn deliveries(&self) -> &[Delivery] {
+        &self.deliveries
+    }
+}
+
+/// Checks and stages a commit.
+///
+/// Blocks: call it from a worker thread. `request` is what the hub knew when the decision was made.
+///
+/// # Errors
+///
+/// [`CommitError`]; nothing was touched, and nothing of it is left in the store.
+pub fn prepare(workspace: &Workspace, request: &CommitRequest) -> Result<Prepared, CommitError> {
+    if request.transaction.is_incomplete() {
+        let what = request.transaction.id().to_owned();
+        return Err(CommitError::Incomplete { what });
+    }
+    let lock = workspace.lock("accept")?;
+    let batch = workspace.root().batch();
+    let mut draft = draft(&batch, request)?;
+    if !draft.conflicts.is_empty() {
+        return Err(CommitError::Conflict {
+            conflicts: draft.conflicts,
+        });
+    }
+    check_published(workspace, request, &draft.steps)?;
+    let folder = StorePath::new(format!("{COMMITS}/{}", request.receipt_id))?;
+    let area = workspace.store().area(&folder)?;
+    let prepared = fill(
+        workspace, request, &batch, &area, &folder, &mut draft, &lock,
+    );
+    match prepared {
+        Ok((plan, owner)) => {
+            let has_documents = plan.has_documents;
+            Ok(Prepared {
+                workspace: workspace.clone(),
+                plan,
+                area,
+                folder,
+                transaction: request.transaction.clone(),
+                texts: draft.texts,
+                lock: (!has_documents).then_some(lock),
+                _owner: owner,
+                delivered: !has_documents,
+                deliveries: draft.deliveries,
+            })
+        }
+        Err(error) => {
+            drop_staged(&batch, &area, &draft.new_files);
+            let _ = workspace.store().remove(&folder);
+            if request.transaction.meta().purpose != Purpose::Proposal {
+                let _ = workspace.transactions().forget(request.transaction.id());
+            }
+            Err(error)
+        }
+    }
+}
+
+/// Stages the files, writes the plan, journals `prepared`.
+fn fill(
+    workspace: &Workspace,
+    request: &CommitRequest,
+    batch: &Batch,
+    area: &Area,
+    folder: &StorePath,
+    draft: &mut Draft,
+    lock: &StoreLock,
+) -> Result<(Plan, File), CommitError> {
+    let store = workspace.store();
+    let here = store.make_folder(folder)?;
+    let fail = |error| store.io(folder.as_str(), "claiming", error);
+    let owner = here.open_lock(OWNER, 0o600).map_err(fail)?;
+    owner.try_lock().map_err(|error| fail(error.into()))?;
+    stage(workspace, batch, area, draft)?;
+    let mut steps =
+        plan::order(std::mem::take(&mut draft.steps)).map_err(|paths| FsError::Exists {
+            path: paths.join(", "),
+        })?;
+    let folders = missing_folders(batch, &mut steps)?;
+    for change in &mut draft.changes {
+        let at = match &change.what {
+            What::Renamed { to, .. } => to.as_str(),
+            What::Created { .. } => change.path.as_str(),
+            What::Disk { .. } | What::Deleted { .. } | What::Document { .. } => continue,
+        };
+        change.made = folders
+            .iter()
+            .filter(|folder| is_at_or_below(at, folder))
+            .cloned()
+            .collect();
+    }
+    let meta = request.transaction.meta();
+    let (checkpoint_id, concerns) = match &meta.purpose {
+        Purpose::Proposal => (meta.checkpoint_id().to_owned(), None),
+        Purpose::Undo { of } => (meta.id.clone(), Some(of.clone())),
+        Purpose::Redo { of } => (of.clone(), Some(of.clone())),
+    };
+    if concerns.is_some() {
+        workspace
+            .transactions()
+            .create_locked(lock, &request.transaction)?;
+    }
+    for (name, text) in &draft.kept_texts {
+        let kept = kept_name(&request.receipt_id, name);
+        workspace
+            .checkpoints()
+            .keep_text(&checkpoint_id, &kept, text)?;
+    }
+    let plan = Plan {
+        version: plan::VERSION,
+        receipt: receipt(request, draft),
+        steps,
+        checkpoint_id,
+        title: meta.title.clone(),
+        concerns,
+        changes: std::mem::take(&mut draft.changes),
+        log: vec![LogLine::Settled {
+            receipt_id: Some(request.receipt_id.clone()),
+            hunks: std::mem::take(&mut draft.hunks),
+            files: std::mem::take(&mut draft.files),
+            applied: draft.texts.iter().map(TextAfter::applied).collect(),
+        }],
+        others: request
+            .transaction
+            .concerns
+            .iter()
+            .map(|(id, record)| (id.clone(), line_of_record(record, 0)))
+            .collect(),
+        settles: settles(request),
+        prune: std::mem::take(&mut draft.prune),
+        has_documents: !draft.deliveries.is_empty(),
+    };
+    let bytes = serde_json::to_vec(&plan)
+        .map_err(|error| store.io(folder.as_str(), "writing the plan", error.into()))?;
+    store.write(&folder.join(PLAN)?, &bytes)?;
+    journal_prepared(workspace, lock, &plan)?;
+    Ok((plan, owner))
+}
+
+/// Whether nothing in the transaction waits once `request` is done: neither a decision nor a save.
+fn settles(request: &CommitRequest) -> bool {
+    let unsaved = |path: &str| {
+        request
+            .documents
+            .iter()
+            .any(|document| document.path == path)
+    };
+    request.transaction.files().all(|file| {
+        let selected = request
+            .selection
+            .files
+            .iter()
+            .find(|selected| selected.path == file.path);
+        let hunks = selected.map_or(&[][..], |selected| &selected.hunks);
+        let decided = |id| hunks.contains(id);
+        let rest = file
+            .hunks
+            .iter()
+            .any(|hunk| hunk.state.is_open() && !decided(&hunk.id));
+        let own_open = file.operation_state().is_some_and(FileState::is_open);
+        let own_rest = own_open && !selected.is_some_and(|selected| selected.operation);
+        let waits_for_save = !hunks.is_empty() && unsaved(file.current_path());
+        !rest && !own_rest && !waits_for_save && file.unsaved.is_empty()
+    })
+}
+
+/// The name under which a displaced file is kept: unique in its checkpoint.
+pub(super) fn kept_name(receipt_id: &str, name: &str) -> String {
+    format!("{receipt_id}-{name}")
+}
+
+/// Writes and syncs the new files; their modes are known then, and go into the steps.
+fn stage(
+    workspace: &Workspace,
+    batch: &Batch,
+    area: &Area,
+    draft: &mut Draft,
+) -> Result<(), CommitError> {
+    let mut loaded: Vec<Option<Vec<u8>>> = Vec::with_capacity(draft.new_files.len());
+    for file in &draft.new_files {
+        loaded.push(match &file.content {
+            Content::Bytes(_) => None,
+            Content::Kept {
+                checkpoint_id,
+                name,
+            } => Some(workspace.checkpoints().kept_bytes(checkpoint_id, name)?),
+        });
+    }
+    let stages: Vec<Stage<'_>> = draft
+        .new_files
+        .iter()
+        .zip(&loaded)
+        .map(|(file, loaded)| Stage {
+            path: &file.path,
+            bytes: match (&file.content, loaded) {
+                (Content::Bytes(bytes), _) => bytes,
+                (Content::Kept { .. }, Some(bytes)) => bytes,
+                (Content::Kept { .. }, None) => &[],
+            },
+            name: &file.name,
+            mode: file.mode,
+            like: file.like.as_ref(),
+            over_read_only: false,
+        })
+        .collect();
+    let staged = batch.stage(area, &stages)?;
+    let staged: BTreeMap<&str, &Staged> =
+        staged.iter().map(|one| (one.path.as_str(), one)).collect();
+    for step in &mut draft.steps {
+        if let Step::Publish { path, after, .. } = step
+            && let Some(staged) = staged.get(path.as_str())
+        {
+            after.mode = staged.mode;
+        }
+    }
+    for change in &mut draft.changes {
+        let (at, after) = match &mut change.what {
+            What::Disk { after, .. } | What::Created { after } => (&change.path, after),
+            What::Renamed { to, after, .. } => (&*to, after),
+            What::Deleted { .. } | What::Document { .. } => continue,
+        };
+        if let Some(staged) = staged.get(at.as_str()).filter(|_| !after.symlink) {
+            after.mode = staged.mode;
+        }
+    }
+    Ok(())
+}
+
+/// Notes in each step the folders that have to be made for it. Returns all of them, outermost first.
+fn missing_folders(batch: &Batch, steps: &mut [Step]) -> Result<Vec<String>, CommitError> {
+    let mut made: BTreeSet<String> = BTreeSet::new();
+    for step in steps {
+        let Some((target, folders)) = step.target_mut() else {
+            continue;
+        };
+        let path: WorkspacePath = batch.root().admit(target)?;
+        if batch.place_of_link(&path)?.has_parent() {
+            continue;
+        }
+        let nearest = batch.nearest_folder(&path)?.path.clone();
+        let below = path.folder();
+        for (at, _) in below.match_indices('/').chain([(below.len(), "")]) {
+            let folder = &below[..at];
+            if folder.len() > nearest.len() && made.insert(folder.to_owned()) {
+                folders.push(folder.to_owned());
+            }
+        }
+    }
+    Ok(made.into_iter().collect())
+}
+
+/// Refuses to write what somebody else holds unsaved in another process.
+fn check_published(
+    workspace: &Workspace,
+    request: &CommitRequest,
+    steps: &[Step],
+) -> Result<(), CommitError> {
+    if steps.is_empty() {
+        return Ok(());
+    }
+    let published = crate::unsaved::others(workspace.store(), &request.hub_id)?;
+    for step in steps {
+        let hit = published
+            .iter()
+            .find(|document| is_at_or_below(&document.path, step.path()));
+        if let Some(document) = hit {
+            return Err(CommitError::DirtyBuffer {
+                path: step.path().to_owned(),
+                document: document.path.clone(),
+                elsewhere: true,
+            });
+        }
+    }
+    Ok(())
+}
+
+fn receipt(request: &CommitRequest, draft: &mut Draft) -> Receipt {
+    Receipt {
+        id: request.receipt_id.clone(),
+        transaction_id: request.transaction.id().to_owned(),
+        turn_id: request.transaction.meta().turn_id.clone(),
+        action: request.action,
+        decided_by: request.decided_by.clone(),
+        decided_at: request.decided_at,
+        shown: std::mem::take(&mut draft.shown),
+        files: draft.files.iter().map(|file| file.path.clone()).collect(),
+        reason: None,
+        results: std::mem::take(&mut draft.results),
+        outcome: Outcome::Complete,
+    }
+}
+
+pub(super) fn drop_staged(batch: &Batch, area: &Area, files: &[NewFile]) {
+    for file in files {
+        batch.discard(area, &file.path, &file.name);
+    }
+}
+
+/// Journals the start of the second phase. One record tells who decided what; the receipt in full is in the plan.
+pub(super) fn journal_prepared(
+    workspace: &Workspace,
+    lock: &StoreLock,
+    plan: &Plan,
+) -> Result<(), StoreError> {
+    let receipt = serde_json::to_vec(&plan.receipt)
+        .map(|bytes| crate::revision::revision(&bytes))
+        .unwrap_or_default();
+    let paths: Vec<&str> = plan
+        .receipt
+        .results
+        .iter()
+        .map(|result| result.path.as_str())
+        .collect();
+    workspace.journal().append(
+        lock,
+        "prepared",
+        &json!({
+            "transaction_id": plan.receipt.transaction_id,
+            "receipt_id": plan.receipt.id,
+            "action": plan.receipt.action,
+            "decided_by": plan.receipt.decided_by,
+            "hunks": plan.receipt.shown.len(),
+            "paths": paths,
+            "receipt_revision": receipt,
+            "delivered": !plan.has_documents,
+        }),
+    )?;
+    Ok(())
+}

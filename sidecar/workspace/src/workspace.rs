@@ -1,0 +1,98 @@
+//! The workspace: its boundary, its store and its journal in one value, opened together.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::boundary::{PathError, RootOptions, WorkspaceRoot};
+use crate::checkpoint::Checkpoints;
+use crate::commit::{Recovery, recover};
+use crate::journal::{Journal, JournalOptions};
+use crate::sources::Clock;
+use crate::store::{SealKey, Store, StoreError, StoreLock, StoreState};
+use crate::transaction::Transactions;
+
+/// How long a decision waits for another process that holds the store's lock.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What a workspace is opened with.
+pub struct WorkspaceOptions {
+    /// The boundary's rules.
+    pub root: RootOptions,
+    /// The user's secret that seals stores.
+    pub key: SealKey,
+    /// Tells the time, for the journal.
+    pub clock: Arc<dyn Clock>,
+    /// How the journal is kept.
+    pub journal: JournalOptions,
+}
+
+/// A project folder with its durable store. Cheap to clone; clones share the handles.
+#[derive(Debug, Clone)]
+pub struct Workspace {
+    root: WorkspaceRoot,
+    store: Store,
+    journal: Journal,
+}
+
+impl Workspace {
+    /// Opens the folder at `path`, and finishes or takes back what an interrupted commit left behind.
+    ///
+    /// Writes nothing when there is nothing to recover. A store that is not sealed is left alone.
+    ///
+    /// # Errors
+    ///
+    /// [`PathError`] when the folder cannot be opened. A recovery that fails is no error: it is among the
+    /// recoveries, and tried again at the next start.
+    pub fn open(
+        path: &Path,
+        options: WorkspaceOptions,
+    ) -> Result<(Self, Vec<Recovery>), PathError> {
+        let root = WorkspaceRoot::open(path, options.root)?;
+        let store = Store::new(root.clone(), options.key);
+        let journal = Journal::new(store.clone(), options.clock, options.journal);
+        let workspace = Self {
+            root,
+            store,
+            journal,
+        };
+        let recovered = workspace.recover();
+        Ok((workspace, recovered))
+    }
+
+    /// Finishes or takes back what interrupted commits of processes that are gone left behind.
+    pub fn recover(&self) -> Vec<Recovery> {
+        match self.store.state() {
+            Ok(StoreState::Sealed) => recover(self),
+            Ok(StoreState::Absent | StoreState::Unsealed) | Err(_) => Vec::new(),
+        }
+    }
+
+    /// The boundary.
+    pub fn root(&self) -> &WorkspaceRoot {
+        &self.root
+    }
+
+    /// The durable store.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// The journal.
+    pub fn journal(&self) -> &Journal {
+        &self.journal
+    }
+
+    /// The transactions in the store.
+    pub fn transactions(&self) -> Transactions<'_> {
+        Transactions::new(self)
+    }
+
+    pub(crate) fn checkpoints(&self) -> Checkpoints<'_> {
+        Checkpoints::new(&self.store)
+    }
+
+    pub(crate) fn lock(&self, who: &str) -> Result<StoreLock, StoreError> {
+        self.store.lock(PATIENCE, who)
+    }
+}
