@@ -1,5 +1,7 @@
 //! `cases -- DIR`: plays every case below a folder, says what differs, ends with `N passed, N failed`.
 
+#![allow(clippy::disallowed_methods, reason = "a program of the tests")]
+
 use std::path::PathBuf;
 use std::process::ExitCode;
 
