@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use cap_std::fs::OpenOptionsExt;
-use grep_matcher::Matcher;
+use grep_matcher::{LineTerminator, Matcher};
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{
     BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkMatch,
@@ -78,6 +78,8 @@ pub struct Found {
     pub cancelled: bool,
     /// How many files were searched.
     pub files: usize,
+    /// Files that could not be read, and why.
+    pub unread: Vec<(WorkspacePath, String)>,
 }
 
 /// Searches for `query`, with `overlay` over the disk, on `threads` threads.
@@ -100,6 +102,7 @@ pub fn search(
     let next = AtomicUsize::new(0);
     let lines = AtomicUsize::new(0);
     let found = Mutex::new(Vec::new());
+    let unread = Mutex::new(Vec::new());
     let work = || {
         let mut searcher = searcher(query);
         loop {
@@ -121,12 +124,19 @@ pub fn search(
                 matches: Vec::new(),
                 before: Vec::new(),
             };
-            // A file that vanished or cannot be read has no matches.
-            let _ = match text {
+            let searched = match text {
                 Some(text) => searcher.search_slice(&matcher, text.as_bytes(), &mut lines_here),
                 None => search_disk(root, path, &mut searcher, &matcher, &mut lines_here),
             };
             let matches = lines_here.matches;
+            match searched {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    let mut unread = unread.lock().unwrap_or_else(PoisonError::into_inner);
+                    unread.push((path.clone(), error.to_string()));
+                }
+                // One that vanished meanwhile has no matches.
+                Ok(()) | Err(_) => {}
+            }
             lines.fetch_add(matches.len(), Ordering::Relaxed);
             if !matches.is_empty() {
                 found
@@ -148,12 +158,9 @@ pub fn search(
     let truncated = matches.len() > query.limit;
     matches.truncate(query.limit);
     let files = next.into_inner().min(files.len());
-    Ok(Found {
-        matches,
-        truncated,
-        cancelled: cancel.load(Ordering::Relaxed),
-        files,
-    })
+    let mut unread = unread.into_inner().unwrap_or_else(PoisonError::into_inner);
+    unread.sort();
+    Ok(Found { matches, truncated, cancelled: cancel.load(Ordering::Relaxed), files, unread })
 }
 
 /// The files to search, sorted: those on the disk and those that only the overlay has.
@@ -208,6 +215,8 @@ fn matcher(query: &Query) -> Result<RegexMatcher, SearchError> {
 
 fn searcher(query: &Query) -> Searcher {
     SearcherBuilder::new()
+        // The matcher's: a line ends at LF, and a CR before it belongs to the end.
+        .line_terminator(LineTerminator::crlf())
         .binary_detection(BinaryDetection::quit(0))
         .line_number(true)
         .before_context(query.context)
@@ -311,3 +320,6 @@ fn cut(line: &[u8], at: usize) -> (String, usize) {
         start,
     )
 }
+
+#[cfg(test)]
+mod tests;

@@ -91,34 +91,37 @@ pub(crate) struct Walk<'a> {
 impl<'a> Walk<'a> {
     pub(crate) fn new(root: &'a WorkspaceRoot, scope: &'a Scope) -> Result<Self, SearchError> {
         let globs = build_globs(root.path(), &scope.globs)?;
-        let start = match &scope.folder {
-            None => root.path().to_path_buf(),
-            Some(folder) => {
-                // Walked once through the boundary: no link leads the walk out.
-                let stat = root.batch().place(folder)?.stat().copied();
-                if stat.is_none_or(|stat| stat.kind != crate::handle::Kind::Directory) {
-                    return Err(SearchError::NoFolder {
-                        path: folder.to_string(),
-                    });
-                }
-                root.absolute(folder)
+        if let Some(folder) = &scope.folder {
+            // Walked once through the boundary: no link leads the walk out.
+            let stat = root.batch().place(folder)?.stat().copied();
+            if stat.is_none_or(|stat| stat.kind != crate::handle::Kind::Directory) {
+                return Err(SearchError::NoFolder { path: folder.to_string() });
             }
-        };
-        let mut builder = WalkBuilder::new(start);
+        }
+        let start = scope.folder.as_ref().map(|folder| root.absolute(folder));
+        // Ignore rules count as they do for git: from the repository's root downwards. Without a repository
+        // they count from the workspace's, so that a stray rule in somebody's home hides nothing.
+        let in_repository = root.path().ancestors().any(|folder| folder.join(".git").exists());
+        let above = scope.folder.as_ref().map_or(0, |folder| folder.components().count());
+        let mut builder = WalkBuilder::new(root.path());
         builder
             .hidden(false)
             .follow_links(false)
             .ignore(!scope.ignored)
             .git_ignore(!scope.ignored)
             .git_exclude(!scope.ignored)
-            .parents(!scope.ignored)
+            .require_git(in_repository)
+            .parents(in_repository && !scope.ignored)
             // A user's global rules live in their home, which this crate does not read.
             .git_global(false)
-            .require_git(false)
-            .max_depth(scope.depth)
+            .max_depth(scope.depth.map(|depth| depth + above))
             .overrides(globs.clone());
         let top = root.path().to_path_buf();
-        builder.filter_entry(move |entry| !is_ours(&top, entry.path()));
+        builder.filter_entry(move |entry| {
+            let path = entry.path();
+            let is_in_scope = start.as_ref().is_none_or(|start| path.starts_with(start) || start.starts_with(path));
+            is_in_scope && !is_ours(&top, path)
+        });
         Ok(Self {
             root,
             scope,
@@ -156,7 +159,7 @@ impl<'a> Walk<'a> {
             if cancel.load(Ordering::Relaxed) {
                 return;
             }
-            if let Some(path) = admitted(self.root, entry.path())
+            if let Some(path) = admitted(self.root, self.scope, entry.path())
                 && !visit(path, entry)
             {
                 return;
@@ -167,7 +170,7 @@ impl<'a> Walk<'a> {
     /// The regular files, sorted, walked by `threads` threads.
     pub(crate) fn files(&mut self, threads: usize, cancel: &AtomicBool) -> Vec<WorkspacePath> {
         let (sender, receiver) = std::sync::mpsc::channel();
-        let root = self.root;
+        let (root, scope) = (self.root, self.scope);
         self.builder
             .threads(threads.max(1))
             .build_parallel()
@@ -179,7 +182,7 @@ impl<'a> Walk<'a> {
                     }
                     if let Ok(entry) = entry
                         && entry.file_type().is_some_and(|kind| kind.is_file())
-                        && let Some(path) = admitted(root, entry.path())
+                        && let Some(path) = admitted(root, scope, entry.path())
                     {
                         let _ = sender.send(path);
                     }
@@ -193,10 +196,13 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// `path` relative to the root; `None` for the root itself and for names that are not text.
-fn admitted(root: &WorkspaceRoot, path: &Path) -> Option<WorkspacePath> {
+/// `path` relative to the root; `None` for what is not below the scope's folder and for names that are not
+/// text.
+fn admitted(root: &WorkspaceRoot, scope: &Scope, path: &Path) -> Option<WorkspacePath> {
     let relative = path.strip_prefix(root.path()).ok()?.to_str()?;
-    root.admit(relative).ok()
+    let path = root.admit(relative).ok()?;
+    let is_below = |folder: &WorkspacePath| path.is_below(folder.as_str()) && path != *folder;
+    scope.folder.as_ref().is_none_or(is_below).then_some(path)
 }
 
 /// Whether a walk leaves `path` out whatever the rules say: git's folders and the durable store.
