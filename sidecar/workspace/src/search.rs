@@ -160,7 +160,13 @@ pub fn search(
     let files = next.into_inner().min(files.len());
     let mut unread = unread.into_inner().unwrap_or_else(PoisonError::into_inner);
     unread.sort();
-    Ok(Found { matches, truncated, cancelled: cancel.load(Ordering::Relaxed), files, unread })
+    Ok(Found {
+        matches,
+        truncated,
+        cancelled: cancel.load(Ordering::Relaxed),
+        files,
+        unread,
+    })
 }
 
 /// The files to search, sorted: those on the disk and those that only the overlay has.

@@ -95,14 +95,22 @@ impl<'a> Walk<'a> {
             // Walked once through the boundary: no link leads the walk out.
             let stat = root.batch().place(folder)?.stat().copied();
             if stat.is_none_or(|stat| stat.kind != crate::handle::Kind::Directory) {
-                return Err(SearchError::NoFolder { path: folder.to_string() });
+                return Err(SearchError::NoFolder {
+                    path: folder.to_string(),
+                });
             }
         }
         let start = scope.folder.as_ref().map(|folder| root.absolute(folder));
         // Ignore rules count as they do for git: from the repository's root downwards. Without a repository
         // they count from the workspace's, so that a stray rule in somebody's home hides nothing.
-        let in_repository = root.path().ancestors().any(|folder| folder.join(".git").exists());
-        let above = scope.folder.as_ref().map_or(0, |folder| folder.components().count());
+        let in_repository = root
+            .path()
+            .ancestors()
+            .any(|folder| folder.join(".git").exists());
+        let above = scope
+            .folder
+            .as_ref()
+            .map_or(0, |folder| folder.components().count());
         let mut builder = WalkBuilder::new(root.path());
         builder
             .hidden(false)
@@ -119,7 +127,9 @@ impl<'a> Walk<'a> {
         let top = root.path().to_path_buf();
         builder.filter_entry(move |entry| {
             let path = entry.path();
-            let is_in_scope = start.as_ref().is_none_or(|start| path.starts_with(start) || start.starts_with(path));
+            let is_in_scope = start
+                .as_ref()
+                .is_none_or(|start| path.starts_with(start) || start.starts_with(path));
             is_in_scope && !is_ours(&top, path)
         });
         Ok(Self {
