@@ -322,3 +322,15 @@ fn plugin(exe: &Path) -> Option<PathBuf> {
         .map(|folder| folder.join("clients/nvim"))
         .find(|folder| folder.join("plugin/redline.lua").is_file())
 }
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used)]
+    use super::*;
+
+    #[test]
+    fn the_recording_can_be_played() {
+        let recording = redline_providers::replay::Recording::parse("it", include_str!("../demo/recording.jsonl")).unwrap();
+        assert_eq!(recording.turns(), 1);
+        assert_eq!(recording.steps(0), 6);
+    }
+}

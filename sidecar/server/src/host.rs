@@ -18,7 +18,11 @@ impl Host {
     /// When the configuration cannot be used.
     pub fn open(_paths: &Paths, _in_process: bool) -> Result<Self, Failure> {
         // Until the hubs are joined in, nothing may look as if it were served.
-        Err(Failure::new("UNSUPPORTED", "this build has no hubs yet", ""))
+        Err(Failure::new(
+            "UNSUPPORTED",
+            "this build has no hubs yet",
+            "",
+        ))
     }
 
     /// Serves one client to the end of its connection.

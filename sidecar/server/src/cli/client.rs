@@ -52,7 +52,15 @@ impl Client {
         root: PathBuf,
         session: bool,
     ) -> Result<Self, Failure> {
-        let link = connect::open(paths, sharing)?;
+        Self::over(connect::open(paths, sharing)?, root, session)
+    }
+
+    /// Opens the project at `root` over a connection.
+    ///
+    /// # Errors
+    ///
+    /// When the project is refused.
+    pub(crate) fn over(link: Link, root: PathBuf, session: bool) -> Result<Self, Failure> {
         let frames = link
             .stream
             .try_clone()

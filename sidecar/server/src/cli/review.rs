@@ -15,13 +15,14 @@ use super::{
     render::{Extent, Renderer, total},
     shapes,
     show::{get, status_of},
-    terminal::{Style, wrap},
+    terminal::{Style, Terminal, wrap},
 };
 use crate::failure::{Failure, exit};
 use redline_protocol::v1::{
     AmendParams, DecideParams, DecideResult, FileRef, HunkRef, SplitParams, Transaction, method,
 };
 use serde_json::json;
+use std::path::PathBuf;
 use walk::{Choice, Item, Walk};
 
 const HELP: &str = "\
@@ -57,11 +58,22 @@ enum End {
 
 pub(crate) fn run(context: &mut Context<'_>, transaction: Option<String>) -> Result<i32, Failure> {
     let root = context.root()?;
-    let mut client = context.client()?;
+    let client = context.client()?;
+    let renderer = context.renderer();
+    review(context.terminal, renderer, client, root, transaction)
+}
+
+fn review(
+    terminal: &mut Terminal,
+    renderer: Renderer,
+    mut client: Client,
+    root: PathBuf,
+    transaction: Option<String>,
+) -> Result<i32, Failure> {
     let mut review = Review {
-        renderer: context.renderer(),
-        context,
+        terminal,
         client: &mut client,
+        renderer,
         decided: Vec::new(),
         conflict: false,
         root,
@@ -70,7 +82,7 @@ pub(crate) fn run(context: &mut Context<'_>, transaction: Option<String>) -> Res
     let (decided, conflict) = (std::mem::take(&mut review.decided), review.conflict);
     client.close();
     reviewed?;
-    if context.terminal.json {
+    if terminal.json {
         let decided: Vec<_> = decided
             .iter()
             .map(|result| shapes::Decided {
@@ -78,22 +90,22 @@ pub(crate) fn run(context: &mut Context<'_>, transaction: Option<String>) -> Res
                 receipt: result.receipt.as_ref().map(Into::into),
             })
             .collect();
-        context.terminal.object(&json!({ "decided": decided }));
+        terminal.object(&json!({ "decided": decided }));
     }
     Ok(if conflict { exit::CONFLICT } else { exit::DONE })
 }
 
-struct Review<'a, 'c> {
-    context: &'a mut Context<'c>,
+struct Review<'a> {
+    terminal: &'a mut Terminal,
     client: &'a mut Client,
     renderer: Renderer,
     decided: Vec<DecideResult>,
     /// A decision could not be carried out, and was left.
     conflict: bool,
-    root: std::path::PathBuf,
+    root: PathBuf,
 }
 
-impl Review<'_, '_> {
+impl Review<'_> {
     fn all(&mut self, transaction: Option<&str>) -> Result<(), Failure> {
         let transactions = match transaction {
             Some(id) => vec![get(self.client, id)?],
@@ -154,7 +166,6 @@ impl Review<'_, '_> {
             }
             show = true;
             let Some(answer) = self
-                .context
                 .terminal
                 .ask(&question(walk, item, is_conflict))
             else {
@@ -318,7 +329,7 @@ impl Review<'_, '_> {
     }
 
     fn say(&mut self, text: &str) {
-        self.context.terminal.say(text);
+        self.terminal.say(text);
     }
 }
 
@@ -349,3 +360,6 @@ fn question(walk: &Walk, item: Item, is_conflict: bool) -> String {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

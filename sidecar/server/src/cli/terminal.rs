@@ -92,6 +92,19 @@ impl Paint {
     }
 }
 
+/// Where the words of a command go and come from.
+#[derive(Debug)]
+enum Ends {
+    /// The process's own stdio.
+    Process,
+    /// A test: what is typed, and what was printed.
+    #[cfg(test)]
+    Test {
+        input: io::Cursor<Vec<u8>>,
+        output: String,
+    },
+}
+
 /// The terminal of one command.
 #[derive(Debug)]
 pub(crate) struct Terminal {
@@ -102,6 +115,7 @@ pub(crate) struct Terminal {
     /// Columns.
     pub(crate) width: usize,
     failed: Option<io::Error>,
+    ends: Ends,
 }
 
 impl Terminal {
@@ -125,15 +139,45 @@ impl Terminal {
             paint: Paint::new(color),
             width: width(),
             failed: None,
+            ends: Ends::Process,
+        }
+    }
+
+    /// A terminal on which `input` is typed.
+    #[cfg(test)]
+    pub(crate) fn of_test(json: bool, input: &str) -> Self {
+        let input = io::Cursor::new(input.as_bytes().to_vec());
+        Self {
+            json,
+            paint: Paint::new(false),
+            width: DEFAULT_WIDTH,
+            failed: None,
+            ends: Ends::Test {
+                input,
+                output: String::new(),
+            },
+        }
+    }
+
+    /// What was printed so far, on either stream.
+    #[cfg(test)]
+    pub(crate) fn printed(&self) -> &str {
+        match &self.ends {
+            Ends::Test { output, .. } => output,
+            Ends::Process => "",
         }
     }
 
     /// Writes what people read.
     pub(crate) fn say(&mut self, text: &str) {
-        let written = if self.json {
-            write_all(&mut io::stderr().lock(), text)
-        } else {
-            write_all(&mut io::stdout().lock(), text)
+        let written = match &mut self.ends {
+            Ends::Process if self.json => write_all(&mut io::stderr().lock(), text),
+            Ends::Process => write_all(&mut io::stdout().lock(), text),
+            #[cfg(test)]
+            Ends::Test { output, .. } => {
+                output.push_str(text);
+                Ok(())
+            }
         };
         self.note(written);
     }
@@ -146,9 +190,15 @@ impl Terminal {
 
     /// Writes the one object of `--json`.
     pub(crate) fn object(&mut self, value: &impl Serialize) {
-        let written = serde_json::to_string(value)
-            .map_err(io::Error::from)
-            .and_then(|text| write_all(&mut io::stdout().lock(), &(text + "\n")));
+        let written = serde_json::to_string(value).map_err(io::Error::from);
+        let written = written.and_then(|text| match &mut self.ends {
+            Ends::Process => write_all(&mut io::stdout().lock(), &(text + "\n")),
+            #[cfg(test)]
+            Ends::Test { output, .. } => {
+                output.push_str(&text);
+                Ok(())
+            }
+        });
         self.note(written);
     }
 
@@ -171,12 +221,18 @@ impl Terminal {
     pub(crate) fn ask(&mut self, question: &str) -> Option<String> {
         self.say(&self.paint.text(Style::Prompt, question));
         let mut line = String::new();
-        let read = io::stdin().lock().read_line(&mut line).unwrap_or(0);
+        let read = match &mut self.ends {
+            Ends::Process => io::stdin().lock().read_line(&mut line),
+            #[cfg(test)]
+            Ends::Test { input, .. } => input.read_line(&mut line),
+        };
+        let typed = matches!(self.ends, Ends::Process) && io::stdin().is_terminal();
         // What was not typed on the terminal is written down, so that a transcript reads right.
-        if !io::stdin().is_terminal() {
+        if !typed {
             self.say(&format!("{}\n", clean(line.trim_end())));
         }
-        (read > 0).then(|| line.trim_end_matches(['\n', '\r']).to_owned())
+        let some = read.is_ok_and(|bytes| bytes > 0);
+        some.then(|| line.trim_end_matches(['\n', '\r']).to_owned())
     }
 }
 
