@@ -325,11 +325,14 @@ fn plugin(exe: &Path) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used)]
-    use super::*;
 
     #[test]
     fn the_recording_can_be_played() {
-        let recording = redline_providers::replay::Recording::parse("it", include_str!("../demo/recording.jsonl")).unwrap();
+        let recording = redline_providers::replay::Recording::parse(
+            "it",
+            include_str!("../demo/recording.jsonl"),
+        )
+        .unwrap();
         assert_eq!(recording.turns(), 1);
         assert_eq!(recording.steps(0), 6);
     }

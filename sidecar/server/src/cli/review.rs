@@ -165,10 +165,7 @@ impl Review<'_> {
                 self.show(transaction, item, Extent::Preview);
             }
             show = true;
-            let Some(answer) = self
-                .terminal
-                .ask(&question(walk, item, is_conflict))
-            else {
+            let Some(answer) = self.terminal.ask(&question(walk, item, is_conflict)) else {
                 self.say("\n");
                 return Ok(End::Quit);
             };
