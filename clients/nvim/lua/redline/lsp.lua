@@ -89,17 +89,15 @@ function M.report(err)
   vim.notify(text, vim.log.levels.ERROR)
 end
 
----@param uri string
+---@param uri string as this client spelled it
 ---@param client_id integer
----@return integer? bufnr of a loaded buffer that this client has open
+---@return integer? bufnr of a buffer that the client has open
 local function buffer_of(uri, client_id)
-  local ok, name = pcall(vim.uri_to_fname, uri)
-  local bufnr = ok and vim.fn.bufnr("^" .. vim.fn.fnameescape(name) .. "$") or -1
-  if bufnr == -1 or not api.nvim_buf_is_loaded(bufnr) then
-    bufnr = ok and vim.fn.bufadd(name) or -1
+  for _, document in ipairs(require("redline.document").all()) do
+    if document.client_id == client_id and vim.uri_from_bufnr(document.bufnr) == uri then
+      return document.bufnr
+    end
   end
-  local document = bufnr ~= -1 and require("redline.document").get(bufnr)
-  return document and document.client_id == client_id and bufnr or nil
 end
 
 ---@param params redline.TransactionChangedNotification
@@ -142,28 +140,6 @@ local function on_apply_edit(err, params, ctx, config)
   return vim.lsp.handlers["workspace/applyEdit"](err, params, ctx, config)
 end
 
----@param client vim.lsp.Client
----@param bufnr integer
-local function on_attach(client, bufnr)
-  require("redline.document").open(bufnr, client.id)
-  require("redline.highlights").setup()
-  require("redline.view").setup()
-  require("redline.status").attach(client, bufnr)
-end
-
----@param client_id integer
-local function on_exit(_, _, client_id)
-  vim.schedule(function()
-    for _, document in ipairs(require("redline.document").all()) do
-      if document.client_id == client_id then
-        M.detach(document.bufnr)
-      end
-    end
-    require("redline.status").forget(client_id)
-    require("redline.session").forget(client_id)
-  end)
-end
-
 ---Forgets what a buffer showed.
 ---@param bufnr integer
 function M.detach(bufnr)
@@ -175,6 +151,30 @@ function M.detach(bufnr)
     vim.b[bufnr].redline_status, vim.b[bufnr].redline_status_dict = nil, nil
   end
 end
+
+-- Events and not `on_attach`: a user's configuration may have one of its own.
+local group = api.nvim_create_augroup("redline.lsp", {})
+api.nvim_create_autocmd("LspAttach", {
+  group = group,
+  callback = function(args)
+    local client = vim.lsp.get_client_by_id(args.data.client_id)
+    if client and client.name == M.NAME then
+      require("redline.document").open(args.buf, client.id)
+      require("redline.highlights").setup()
+      require("redline.view").setup()
+      require("redline.status").attach(client, args.buf)
+    end
+  end,
+})
+api.nvim_create_autocmd("LspDetach", {
+  group = group,
+  callback = function(args)
+    local document = require("redline.document").get(args.buf)
+    if document and document.client_id == args.data.client_id then
+      M.detach(args.buf)
+    end
+  end,
+})
 
 ---Configuration of the language client, for `vim.lsp.config` and `vim.lsp.start` alike.
 ---@return vim.lsp.ClientConfig
@@ -192,8 +192,12 @@ function M.config()
       [method.SESSION_UPDATE] = on_session,
       ["workspace/applyEdit"] = on_apply_edit,
     },
-    on_attach = on_attach,
-    on_exit = on_exit,
+    root_dir = function(bufnr, on_dir)
+      local root = M.root(bufnr)
+      if root then
+        on_dir(root)
+      end
+    end,
     -- Decisions flush what is typed anyway; this bounds how late a conflict is seen.
     flags = { debounce_text_changes = 30 },
   }
@@ -218,35 +222,25 @@ local enabled = false
 ---@param bufnr integer
 ---@param force? boolean also where `enabled = false`
 function M.attach(bufnr, force)
-  local config = require("redline.config").get()
-  if not (config.enabled or force) or M.client(bufnr) then
+  local settings = require("redline.config").get()
+  if not (settings.enabled or force) or M.client(bufnr) then
     return
   end
   local root = M.root(bufnr)
-  if not root or not found(config.cmd[1]) then
+  local config = MODERN and vim.lsp.config[M.NAME] or M.config()
+  if not root or (type(config.cmd) == "table" and not found(config.cmd[1])) then
     return
   end
-  if MODERN then
+  if MODERN and settings.enabled then
     if not enabled then
       enabled = true
-      vim.lsp.config(M.NAME, {
-        root_dir = function(of, on_dir)
-          local dir = M.root(of)
-          if dir then
-            on_dir(dir)
-          end
-        end,
-      })
-      vim.lsp.config(M.NAME, vim.tbl_extend("keep", M.config(), {}))
-      if config.enabled then
-        vim.lsp.enable(M.NAME)
-      end
+      vim.lsp.enable(M.NAME)
+    elseif vim.lsp.is_enabled and not vim.lsp.is_enabled(M.NAME) and not force then
+      return
     end
-    -- A buffer without a file type never meets the event that `vim.lsp.enable` waits for.
-    vim.lsp.start(vim.tbl_extend("force", vim.lsp.config[M.NAME], { root_dir = root }), { bufnr = bufnr })
-  else
-    vim.lsp.start(vim.tbl_extend("force", M.config(), { root_dir = root }), { bufnr = bufnr })
   end
+  -- Also on 0.11: a buffer without a file type never meets the event that `vim.lsp.enable` waits for.
+  vim.lsp.start(vim.tbl_extend("force", config, { root_dir = root }), { bufnr = bufnr })
 end
 
 return M
