@@ -103,7 +103,7 @@ impl Schema {
                     let shown = shorten(name);
                     match self.nearest(name) {
                         Some(near) => {
-                            format!("unknown argument `{shown}`{at}: did you mean `{near}`?")
+                            format!("unknown argument `{shown}`{at}: did you mean `{near}`")
                         }
                         None => format!("unknown argument `{shown}`{at}"),
                     }
@@ -320,7 +320,7 @@ mod tests {
         );
         check(
             json!({"paht": "a"}),
-            expect!["argument `path` is missing; unknown argument `paht`: did you mean `path`?"],
+            expect!["unknown argument `paht`: did you mean `path`; argument `path` is missing"],
         );
         check(
             json!({"path": "a", "zzzzzz": 1}),
@@ -341,7 +341,7 @@ mod tests {
         check(
             json!({"path": "a", "edits": [{"serch": "x"}]}),
             expect![
-                "argument `search` in `edits[0]` is missing; unknown argument `serch` in `edits[0]`: did you mean `search`?"
+                "unknown argument `serch` in `edits[0]`: did you mean `search`; argument `search` in `edits[0]` is missing"
             ],
         );
         check(

@@ -94,6 +94,8 @@ struct Slow {
     schema: Schema,
     heeds: bool,
     release: std::sync::Mutex<std::sync::mpsc::Receiver<()>>,
+    /// What the user presses while it runs.
+    cancel: CancellationToken,
 }
 
 impl Tool for Slow {
@@ -115,6 +117,7 @@ impl Tool for Slow {
         _: &Map<String, Value>,
     ) -> Result<Envelope, ToolError> {
         let release = self.release.lock().unwrap();
+        self.cancel.cancel();
         while self.heeds && !context.cancel.load(std::sync::atomic::Ordering::Relaxed) {
             std::thread::yield_now();
         }
@@ -130,25 +133,30 @@ async fn cancel_ends_a_turn_whose_tool_runs_on() {
     for heeds in [true, false] {
         let view = project();
         let (done, release) = std::sync::mpsc::channel();
-        let schema = Schema::compile("slow", json!({"type": "object"})).unwrap();
+        let cancel = CancellationToken::new();
         let slow = Arc::new(Slow {
-            schema,
+            schema: Schema::compile("slow", json!({"type": "object"})).unwrap(),
             heeds,
             release: std::sync::Mutex::new(release),
+            cancel: cancel.clone(),
         });
         let session = session_with(&view, Arc::new(NoSteering), Arc::new(NoLog), vec![slow]);
         let lines = [call("slow", json!({})), results(), text("never"), ends()];
-        let (events, _) = cancelled_at(&session, input(replay(&lines)), |event| {
-            matches!(event, TurnEventKind::ToolRunning { .. })
-        })
-        .await;
-        let kinds: Vec<TurnEventKind> = events.into_iter().map(|event| event.kind).collect();
-        let outline = outline(&kinds);
+        let (sink, mut events) = mpsc::channel(100);
+        let turn = session.run_turn(input(replay(&lines)), sink, cancel);
+        assert_eq!(turn.await.unwrap(), TurnEnd::Cancelled);
+        let mut all = Vec::new();
+        while let Some(event) = events.recv().await {
+            all.push(event);
+        }
+        check_order(&all, &TurnEnd::Cancelled);
+        let kinds: Vec<TurnEventKind> = all.into_iter().map(|event| event.kind).collect();
         let said = if heeds {
             "done slow late"
         } else {
             "done slow CANCELLED"
         };
+        let outline = outline(&kinds);
         assert!(outline.contains(said), "{outline}");
         drop(done);
     }
