@@ -75,6 +75,10 @@ impl Assembler {
             self.saw_done = true;
             return Progress::Last;
         }
+        // JSON of another shape says nothing.
+        if !data.starts_with('{') && serde_json::from_str::<serde::de::IgnoredAny>(data).is_ok() {
+            return Progress::More;
+        }
         // A repeated key stops the direct way; the way over a tree lets the last one win.
         let parsed = serde_json::from_str::<Chunk>(data)
             .or_else(|_| serde_json::from_str::<Value>(data).map(tree_chunk));
