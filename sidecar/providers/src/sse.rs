@@ -37,7 +37,7 @@ impl Decoder {
                 rest = &rest[1..];
                 continue;
             }
-            let Some(end) = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')) else {
+            let Some(end) = memchr::memchr2(b'\n', b'\r', rest) else {
                 self.line.extend_from_slice(rest);
                 break;
             };
@@ -89,7 +89,7 @@ impl Decoder {
             }
             return;
         }
-        let (name, value) = match line.iter().position(|byte| *byte == b':') {
+        let (name, value) = match memchr::memchr(b':', line) {
             Some(colon) => (&line[..colon], &line[colon + 1..]),
             None => (line, &b""[..]),
         };
