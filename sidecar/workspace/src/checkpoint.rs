@@ -9,8 +9,6 @@ mod format;
 mod reverse;
 mod segment;
 mod store;
-#[cfg(test)]
-mod tests;
 
 pub(crate) use format::{Change, Edit, Entry, Header, VERSION, What};
 pub use reverse::Refusal;

@@ -24,9 +24,6 @@ mod prepare;
 mod recover;
 mod step;
 
-#[cfg(test)]
-mod tests;
-
 use redline_edits::TextChange;
 use ropey::Rope;
 use serde::{Deserialize, Serialize};

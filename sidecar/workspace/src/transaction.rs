@@ -18,8 +18,6 @@ mod patch;
 mod record;
 mod select;
 mod store;
-#[cfg(test)]
-mod tests;
 
 pub use file::{Before, FileReview, FileState, Standing};
 pub(crate) use file::{Exact, line_of};

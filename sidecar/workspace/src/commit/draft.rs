@@ -97,9 +97,11 @@ pub(super) fn draft(batch: &Batch, request: &CommitRequest) -> Result<Draft, Com
         batch,
         request,
         documents,
+        reanchored: false,
         draft: Draft::default(),
     };
     for selected in &request.selection.files {
+        drafting.reanchored = false;
         let stale = || CommitError::Stale {
             what: selected.path.clone(),
         };
@@ -113,6 +115,8 @@ struct Drafting<'a> {
     batch: &'a Batch,
     request: &'a CommitRequest,
     documents: BTreeMap<&'a str, &'a OpenDocument>,
+    /// The file at hand was anchored on a text that nobody saw.
+    reanchored: bool,
     draft: Draft,
 }
 
@@ -148,6 +152,8 @@ impl Disk {
 /// The selected hunks of one file on today's text.
 struct Placed {
     before: Rope,
+    /// Text revision of `before`.
+    before_revision: String,
     after: Rope,
     edits: Vec<TextChange>,
     /// Hunks that the edits apply.
@@ -244,6 +250,7 @@ impl<'a> Drafting<'a> {
         }
         if placed.edits.is_empty() && old.is_some() && mode.is_none() {
             self.result(file, Effect::Already, old.as_ref(), old.as_ref());
+            self.after(file, placed, false);
             return Ok(());
         }
         let bytes = with_bom(bom, &placed.after);
@@ -268,7 +275,7 @@ impl<'a> Drafting<'a> {
         self.result(file, effect, old.as_ref(), Some(&print));
         let kept = old
             .is_some()
-            .then(|| self.kept_for(file, &placed.before, &name))
+            .then(|| self.kept_for(file, &placed, &name))
             .flatten();
         let what = match &old {
             Some(old) => What::Disk {
@@ -304,7 +311,7 @@ impl<'a> Drafting<'a> {
             return;
         };
         self.settle(file, selected, &placed, Settlement::AcceptedUnsaved);
-        let before = text_revision(&placed.before.to_string()).to_string();
+        let before = placed.before_revision.clone();
         let after = text_revision(&placed.after.to_string()).to_string();
         let effect = if placed.edits.is_empty() {
             Effect::Already
@@ -322,7 +329,7 @@ impl<'a> Drafting<'a> {
             return;
         }
         let name = self.name();
-        let kept = self.kept_for(file, &placed.before, &name);
+        let kept = self.kept_for(file, &placed, &name);
         if kept.is_some() {
             self.draft
                 .kept_texts
@@ -348,6 +355,7 @@ impl<'a> Drafting<'a> {
             Disk::Missing => {
                 let gone = Placed {
                     before: Rope::new(),
+                    before_revision: String::new(),
                     after: Rope::new(),
                     edits: Vec::new(),
                     applied: Vec::new(),
@@ -499,7 +507,7 @@ impl<'a> Drafting<'a> {
                 after: after.clone(),
                 folders: Vec::new(),
             });
-            let kept = self.kept_for(file, &placed.before, &old);
+            let kept = self.kept_for(file, placed, &old);
             let what = What::Renamed {
                 to: to.to_owned(),
                 before: print.clone(),
@@ -775,8 +783,17 @@ impl<'a> Drafting<'a> {
             }
         };
         let after = Rope::from_str(&play(text, &edits));
+        let before_revision = text_revision(&text.to_string()).to_string();
+        self.reanchored = match &file.before {
+            // Neither what was proposed on, nor what an earlier commit of this transaction made of it.
+            Before::Text(before) => {
+                *text != **before && file.applied.as_ref() != Some(&before_revision)
+            }
+            Before::Missing | Before::Opaque { .. } => false,
+        };
         Some(Placed {
             before: text.clone(),
+            before_revision,
             after,
             edits,
             applied: pending,
@@ -837,27 +854,15 @@ impl<'a> Drafting<'a> {
 
     fn flags(&self, file: &FileReview) -> Vec<String> {
         let mut flags = file.flags.clone();
-        let moved = match &file.before {
-            Before::Text(before) => {
-                let now = self
-                    .documents
-                    .get(file.current_path())
-                    .map_or(&file.text, |open| &open.text);
-                *now != **before
-            }
-            Before::Missing | Before::Opaque { .. } => false,
-        };
-        if moved || file.is_reanchored() {
+        if self.reanchored {
             flags.push("reanchored".into());
         }
         flags
     }
 
     /// The name under which the content before is kept, unless the chain of changes gives it.
-    fn kept_for(&self, file: &FileReview, before: &Rope, name: &str) -> Option<String> {
-        let known = file.applied.as_deref();
-        let now = text_revision(&before.to_string());
-        (known != Some(now.as_str())).then(|| name.to_owned())
+    fn kept_for(&self, file: &FileReview, placed: &Placed, name: &str) -> Option<String> {
+        (file.applied.as_deref() != Some(placed.before_revision.as_str())).then(|| name.to_owned())
     }
 
     fn change(&mut self, file: &FileReview, what: What, placed: &Placed, kept: Option<String>) {

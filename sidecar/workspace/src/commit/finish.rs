@@ -356,14 +356,11 @@ pub(super) fn record(
     }
     let transactions = workspace.transactions();
     let id = &receipt.transaction_id;
-    let known = again
-        && transactions
-            .receipts(id)?
-            .iter()
-            .any(|known| known.id == receipt.id);
-    if !known {
-        transactions.append_lines(id, &plan.log, Some(receipt))?;
-    }
+    // Either may have been written before an interruption.
+    let has_lines = again && transactions.has_line_of(id, &receipt.id)?;
+    let has_receipt = again && transactions.has_receipt(id, &receipt.id)?;
+    let lines = if has_lines { &[][..] } else { &plan.log };
+    transactions.append_lines(id, lines, (!has_receipt).then_some(receipt))?;
     for (id, line) in &plan.others {
         transactions.append_lines(id, std::slice::from_ref(line), None)?;
     }

@@ -13,7 +13,7 @@ use crate::checkpoint::What;
 use crate::effect::{Area, FsError, Stage, Staged};
 use crate::receipt::{Outcome, Receipt};
 use crate::store::{StoreError, StoreLock, StorePath};
-use crate::transaction::{FileState, LogLine, Purpose, Transaction, line_of_record};
+use crate::transaction::{FileReview, FileState, LogLine, Purpose, Transaction, line_of_record};
 use crate::workspace::Workspace;
 
 /// Where commits under way keep their plans and files.
@@ -62,7 +62,9 @@ impl Prepared {
 /// [`CommitError`]; nothing was touched, and nothing of it is left in the store.
 pub fn prepare(workspace: &Workspace, request: &CommitRequest) -> Result<Prepared, CommitError> {
     if request.transaction.is_incomplete() {
-        let what = request.transaction.id().to_owned();
+        let arriving = |file: &&FileReview| file.flags.iter().any(|flag| flag == "incomplete");
+        let file = request.transaction.files().find(arriving);
+        let what = file.map_or(request.transaction.id(), |file| &file.path).to_owned();
         return Err(CommitError::Incomplete { what });
     }
     let lock = workspace.lock("accept")?;

@@ -361,11 +361,8 @@ impl FileReview {
     fn own_operation(&self, operation: &Operation) -> bool {
         match &operation.kind {
             OperationKind::Edit => operation.mode.is_some(),
-            OperationKind::Create => operation.after.as_deref() == Some(""),
-            OperationKind::Delete => !operation
-                .before
-                .as_deref()
-                .is_some_and(|text| !text.is_empty()),
+            OperationKind::Create => operation.after.as_deref().is_none_or(str::is_empty),
+            OperationKind::Delete => operation.before.as_deref().is_none_or(str::is_empty),
             OperationKind::Rename { .. } | OperationKind::SetMode { .. } => true,
         }
     }

@@ -171,6 +171,22 @@ impl<'a> Transactions<'a> {
         lines::append(self.store(), &path.join("log.ndjson")?, &bytes)
     }
 
+    /// Whether the log holds what the receipt's decision settled.
+    pub(crate) fn has_line_of(&self, id: &str, wanted: &str) -> Result<bool, StoreError> {
+        let log = folder(id)?.join("log.ndjson")?;
+        let bytes = self.store().read(&log)?.unwrap_or_default();
+        let lines = lines::read::<LogLine>(&bytes).unwrap_or_default();
+        Ok(lines.iter().any(|line| {
+            matches!(line, LogLine::Settled { receipt_id: Some(known), .. } if known == wanted)
+        }))
+    }
+
+    /// Whether the receipt was written.
+    pub(crate) fn has_receipt(&self, id: &str, wanted: &str) -> Result<bool, StoreError> {
+        let receipts = self.receipts(id).unwrap_or_default();
+        Ok(receipts.iter().any(|known| known.id == wanted))
+    }
+
     fn write_grown(&self, id: &str, files: &[super::FileReview]) -> Result<u32, StoreError> {
         let path = folder(id)?;
         let files: Vec<PlainFile> = files.iter().map(PlainFile::from).collect();
