@@ -21,6 +21,7 @@
 //! `workspace` all of it, opened together ·
 //! `uri` what editors call a file ·
 //! `walk`, `list`, `search` finding files and text ·
+//! `view` what a proposal is resolved against ·
 //! `private` what belongs to the user alone ·
 //! `process` starting programs.
 #![expect(
@@ -50,6 +51,7 @@ mod transaction;
 mod undo;
 mod unsaved;
 mod uri;
+mod view;
 mod walk;
 mod workspace;
 
@@ -80,5 +82,6 @@ pub use transaction::{
 pub use undo::{Undo, UndoError, UndoRequest};
 pub use unsaved::{Announcement, UnsavedDocument};
 pub use uri::{path_to_uri, uri_to_path};
+pub use view::View;
 pub use walk::{Overlay, Scope, SearchError};
 pub use workspace::{Workspace, WorkspaceOptions};

@@ -1,6 +1,6 @@
-//! The identity of a content on disk.
+//! The identity of a content on disk, as text.
 
-/// The revision of `bytes`: their BLAKE3 hash in hex.
+/// The revision of `bytes` in hex.
 pub(crate) fn revision(bytes: &[u8]) -> String {
-    blake3::hash(bytes).to_hex().to_string()
+    redline_edits::revision(bytes).to_string()
 }
