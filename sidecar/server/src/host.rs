@@ -3,41 +3,88 @@
 //! Owns: handing configuration, folders, clock and environment down to the hubs, for the sidecar
 //! and for `--in-process` alike. Must not know: what a hub does.
 
-use crate::{failure::Failure, paths::Paths};
+use std::sync::Arc;
+
+use redline_workspace::{Faults, PrivateStore};
 use tokio::io::{AsyncRead, AsyncWrite};
 
+use crate::config::Config;
+use crate::failure::Failure;
+use crate::hubs::{Hubs, HubsOptions};
+use crate::models::ConfiguredModels;
+use crate::paths::Paths;
+
 /// What serves connections in this process.
-#[derive(Debug, Clone)]
-pub struct Host {}
+#[derive(Clone)]
+pub struct Host {
+    hubs: Arc<Hubs>,
+}
 
 impl Host {
-    /// Composes the hubs.
+    /// Composes the hubs. Nothing of a workspace is touched until a client names one.
     ///
     /// # Errors
     ///
     /// When the configuration cannot be used.
-    pub fn open(_paths: &Paths, _in_process: bool) -> Result<Self, Failure> {
-        // Until the hubs are joined in, nothing may look as if it were served.
-        Err(Failure::new(
-            "UNSUPPORTED",
-            "this build has no hubs yet",
-            "",
-        ))
+    pub fn open(paths: &Paths, in_process: bool) -> Result<Self, Failure> {
+        Self::open_with_faults(paths, in_process, None)
+    }
+
+    /// The same, with a seam through which tests make the disk fail.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn open_with_faults(
+        paths: &Paths,
+        in_process: bool,
+        faults: Option<Arc<dyn Faults>>,
+    ) -> Result<Self, Failure> {
+        let config = Config::load(paths)?;
+        let mut notices = config.warnings.clone();
+        notices.extend(crate::crash::take_notices(paths));
+        let models = ConfiguredModels {
+            config,
+            env: Box::new(variable),
+        };
+        Ok(Self {
+            hubs: Hubs::new(HubsOptions {
+                private: Arc::new(PrivateStore::new(paths.state_dir.clone())),
+                models: Arc::new(models),
+                in_process,
+                notices,
+                faults,
+            }),
+        })
     }
 
     /// Serves one client to the end of its connection.
-    pub async fn serve<R, W>(&self, _reader: R, _writer: W)
+    pub async fn serve<R, W>(&self, reader: R, writer: W)
     where
         R: AsyncRead + Unpin + Send + 'static,
         W: AsyncWrite + Unpin + Send + 'static,
     {
+        let reason = crate::lsp::serve_connection(Arc::clone(&self.hubs), reader, writer).await;
+        tracing::debug!(?reason, "a client has left");
     }
 
     /// Whether a turn or a job runs.
     pub fn is_busy(&self) -> bool {
-        false
+        !self.hubs.is_idle()
     }
 
     /// Ends the hubs; returns when what they hold is stored.
-    pub async fn stop(&self) {}
+    pub async fn stop(&self) {
+        let hubs = Arc::clone(&self.hubs);
+        // The hubs' threads are joined, which blocks; a panic there was reported where it happened.
+        let _ = tokio::task::spawn_blocking(move || hubs.stop()).await;
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the server is where the environment is read"
+)]
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
 }

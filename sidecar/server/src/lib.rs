@@ -14,6 +14,9 @@
 //! - [`connect`], [`hello`]: finding or starting the sidecar, and the first words with it
 //! - [`sidecar`]: the process behind the socket
 //! - [`host`]: hubs composed from what the user configured
+//! - [`hubs`], `hub`: one hub for each workspace: its documents, anchors, transactions, turns
+//! - [`lsp`]: one connection, from bytes to a hub's events and back
+//! - `models`: from the configuration to a provider; `clock`: time and ids
 //! - [`config`], [`paths`], [`log`], [`crash`]: what belongs to the user
 //! - [`doctor`], [`demo`]: the set-up checked, the product shown
 //! - [`frame`]: Content-Length framing, bounded, for every reader; [`wire`]: JSON-RPC over it
@@ -21,6 +24,7 @@
 
 pub mod bridge;
 pub mod cli;
+mod clock;
 pub mod config;
 pub mod connect;
 pub mod crash;
@@ -30,7 +34,11 @@ pub mod failure;
 pub mod frame;
 pub mod hello;
 pub mod host;
+mod hub;
+pub mod hubs;
 pub mod log;
+pub mod lsp;
+mod models;
 pub mod paths;
 pub mod sidecar;
 pub mod wire;

@@ -1,0 +1,448 @@
+//! The hub of one workspace: the one owner of its documents, anchors and transactions.
+//!
+//! Owns: all that changes, on one thread, waiting on one closed list of events ([`event`]).
+//! Must not know: sockets, terminals, how bytes reach the disk.
+//!
+//! **Invariant:** the hub never waits: not on a disk, a provider, a tool or a client's reply. What
+//! takes time is a job ([`work`]) or a turn ([`turns`]) that reports back as an event.
+//!
+//! - [`documents`]: the open copies, with their anchors
+//! - [`propose`], [`decide`], [`commit`], [`restore`]: what may happen to a transaction
+//! - [`refresh`]: closed files as they are on disk now; [`announce`]: what is unsaved here
+//! - [`present`], [`show`], [`pages`]: what clients are shown
+//! - [`turns`], [`view`]: the model's side
+
+pub(crate) mod announce;
+pub(crate) mod commit;
+pub(crate) mod decide;
+pub(crate) mod documents;
+pub(crate) mod event;
+pub(crate) mod offers;
+pub(crate) mod pages;
+pub(crate) mod present;
+pub(crate) mod propose;
+pub(crate) mod refresh;
+pub(crate) mod restore;
+pub(crate) mod show;
+pub(crate) mod turns;
+pub(crate) mod view;
+pub(crate) mod work;
+
+use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, mpsc};
+use std::time::Instant;
+
+use redline_protocol::v1;
+use redline_workspace::{Announcement, Transaction, Workspace};
+
+use crate::failure::Failure;
+use crate::hubs::HubsOptions;
+use crate::lsp::outbox::Outbox;
+use crate::lsp::profile::ClientProfile;
+use documents::{Copy, Documents};
+use event::{ClientId, Event, HubHandle, Request};
+use work::{Done, Worker};
+
+/// What a hub is given.
+pub(crate) struct HubOptions {
+    pub(crate) root: PathBuf,
+    pub(crate) process: HubsOptions,
+    pub(crate) handle: HubHandle,
+    /// Turns under way in this process.
+    pub(crate) turns: Arc<AtomicUsize>,
+    pub(crate) runtime: tokio::runtime::Handle,
+}
+
+/// One attached client.
+struct Client {
+    profile: ClientProfile,
+    outbox: Outbox,
+}
+
+/// The state of one workspace.
+pub(crate) struct Hub {
+    root: PathBuf,
+    process: HubsOptions,
+    handle: HubHandle,
+    runtime: tokio::runtime::Handle,
+    workspace: Workspace,
+    /// Names this hub among those of other processes.
+    hub_id: String,
+    worker: Worker,
+    clients: BTreeMap<ClientId, Client>,
+    documents: Documents,
+    /// Unsettled transactions, and those settled since this hub started, by id (so by age).
+    transactions: BTreeMap<String, Transaction>,
+    recovery: Vec<v1::Recovery>,
+    notices: Vec<String>,
+    commits: commit::Commits,
+    turns: turns::Turns,
+    refresh: refresh::Refresh,
+    offers: offers::Offers,
+    announced: announce::Announced,
+    stale: show::Stale,
+}
+
+impl Hub {
+    /// Runs a hub until it is stopped; a panic closes its clients' connections, and their bridges
+    /// come back to a new hub with what is stored.
+    pub(crate) fn run(options: HubOptions, events: mpsc::Receiver<Event>) {
+        let root = options.root.clone();
+        let mut clients_of_failed = Vec::new();
+        let hub = match Hub::open(options) {
+            Ok(hub) => hub,
+            Err(failure) => {
+                tracing::error!(code = failure.code, root = %root.display(), "a workspace did not open");
+                refuse_all(&failure, &events);
+                return;
+            }
+        };
+        let mut hub = hub;
+        let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| hub.serve(&events)));
+        if outcome.is_err() {
+            tracing::error!(root = %root.display(), "a hub panicked; it will be rebuilt");
+            clients_of_failed.extend(hub.clients.values().map(|client| client.outbox.clone()));
+        }
+        for outbox in clients_of_failed {
+            outbox.close();
+        }
+    }
+
+    fn open(options: HubOptions) -> Result<Self, Failure> {
+        let opened = propose::open_workspace(&options)?;
+        let worker = Worker::start(options.handle.clone(), opened.workspace.clone())?;
+        let mut notices = options.process.notices.clone();
+        notices.extend(opened.notices);
+        let hub_id = crate::clock::new_id("hub_");
+        let announcement = Announcement::new(opened.workspace.store().clone(), hub_id.clone());
+        Ok(Self {
+            root: options.root,
+            turns: turns::Turns::new(options.turns),
+            process: options.process,
+            handle: options.handle,
+            runtime: options.runtime,
+            workspace: opened.workspace,
+            hub_id,
+            announced: announce::Announced::new(announcement),
+            worker,
+            clients: BTreeMap::new(),
+            documents: Documents::default(),
+            transactions: opened
+                .transactions
+                .into_iter()
+                .map(|transaction| (transaction.id().to_owned(), transaction))
+                .collect(),
+            recovery: opened.recovery,
+            notices,
+            commits: commit::Commits::default(),
+            refresh: refresh::Refresh::default(),
+            offers: offers::Offers::default(),
+            stale: show::Stale::default(),
+        })
+    }
+
+    fn serve(&mut self, events: &mpsc::Receiver<Event>) {
+        loop {
+            let due = [self.stale.due(), self.commits.due(), self.refresh.due()];
+            let event = match due.into_iter().flatten().min() {
+                None => events.recv().ok(),
+                Some(due) => {
+                    let patience = due.saturating_duration_since(Instant::now());
+                    match events.recv_timeout(patience) {
+                        Ok(event) => Some(event),
+                        Err(mpsc::RecvTimeoutError::Timeout) => {
+                            self.tick();
+                            continue;
+                        }
+                        Err(mpsc::RecvTimeoutError::Disconnected) => None,
+                    }
+                }
+            };
+            // A handle to this hub is held by the hub itself, so the queue never disconnects.
+            let Some(event) = event else { return };
+            if matches!(event, Event::Stop) {
+                return;
+            }
+            self.handle(event);
+            // What has already arrived is taken in before anything is shown.
+            while let Ok(event) = events.try_recv() {
+                if matches!(event, Event::Stop) {
+                    return;
+                }
+                self.handle(event);
+            }
+            self.tick();
+        }
+    }
+
+    fn tick(&mut self) {
+        let now = Instant::now();
+        self.commits_tick(now);
+        self.refresh_tick(now);
+        self.show(now);
+    }
+
+    fn handle(&mut self, event: Event) {
+        match event {
+            Event::Attach {
+                client,
+                profile,
+                outbox,
+            } => self.attach(client, *profile, outbox),
+            Event::Detach { client } => self.detach(client),
+            Event::Open {
+                client,
+                uri,
+                version,
+                text,
+            } => self.did_open(client, uri, version, &text),
+            Event::Change {
+                client,
+                uri,
+                version,
+                changes,
+            } => self.did_change(client, &uri, version, &changes),
+            Event::Save { client, uri } => self.did_save(client, &uri),
+            Event::Close { client, uri } => self.did_close(client, &uri),
+            Event::Ask { client, request } => self.ask(client, request),
+            Event::Delivered {
+                delivery,
+                client,
+                applied,
+            } => self.delivered(delivery, client, applied),
+            Event::Work(done) => self.done(done),
+            Event::Turn(note) => self.turn_note(note),
+            Event::Stop => {}
+        }
+    }
+
+    fn done(&mut self, done: Done) {
+        match done {
+            Done::Proposed(proposed) => self.proposed(*proposed),
+            Done::Stored(stored) => self.stored(*stored),
+            Done::Refreshed(refreshed) => self.refreshed(*refreshed),
+            Done::Commit(stage) => self.commit_stage(*stage),
+            Done::Restored(restored) => self.restored(*restored),
+            Done::Others(transactions) => {
+                for transaction in transactions {
+                    self.adopt(transaction);
+                }
+            }
+            Done::Failed { what } => self.commit_job_failed(what),
+        }
+    }
+
+    fn ask(&mut self, client: ClientId, request: Request) {
+        match request {
+            Request::Status(_) | Request::List(..) | Request::Get(..) => {
+                self.with_disk(client, request);
+            }
+            Request::Decide(..) | Request::Amend(..) | Request::Split(..) => {
+                self.with_disk(client, request);
+            }
+            Request::Show(..) | Request::ProposeAgain(..) | Request::KeepMine(..) => {
+                self.with_disk(client, request);
+            }
+            other => self.answer(client, other),
+        }
+    }
+
+    /// Answers a request; the texts of closed files that it needs are as fresh as they will be.
+    fn answer(&mut self, client: ClientId, request: Request) {
+        match request {
+            Request::Status(reply) => respond(reply, Ok(self.status())),
+            Request::List(params, reply) => self.list(&params, reply),
+            Request::Get(id, reply) => self.get(&id, reply),
+            Request::Propose(params, reply) => self.propose(client, params, reply),
+            Request::Decide(verb, params, reply) => self.decide(client, verb, params, reply),
+            Request::Amend(params, reply) => self.amend(client, params, reply),
+            Request::Split(params, reply) => self.split(client, params, reply),
+            Request::ProposeAgain(params, reply) => self.propose_again(client, params, reply),
+            Request::KeepMine(params, reply) => self.keep_mine(client, params, reply),
+            Request::Checkpoints(reply) => self.checkpoints(reply),
+            Request::Restore(params, reply) => self.restore(client, params, reply),
+            Request::CodeActions { uri, range, reply } => {
+                let actions = self.code_actions(client, &uri, range);
+                respond(reply, Ok(actions));
+            }
+            Request::Resolve {
+                action,
+                data,
+                reply,
+            } => {
+                let resolved = self.resolve(client, *action, &data);
+                respond(reply, resolved);
+            }
+            Request::Show(page, reply) => self.show_page(client, page, reply),
+            Request::NewSession(params, reply) => self.new_session(client, params, reply),
+            Request::Prompt(params, reply) => self.prompt(client, params, reply),
+            Request::Cancel(params, reply) => self.cancel(client, &params, reply),
+            Request::DocumentText(uri, reply) => respond(reply, self.document_text(client, &uri)),
+        }
+    }
+
+    fn attach(&mut self, client: ClientId, profile: ClientProfile, outbox: Outbox) {
+        self.clients.insert(client, Client { profile, outbox });
+    }
+
+    fn detach(&mut self, client: ClientId) {
+        for path in self.documents.paths_of(client) {
+            self.close_copy(&path, client);
+        }
+        self.clients.remove(&client);
+        self.commit_client_gone(client);
+        self.offers.forget_client(client);
+    }
+
+    fn did_open(&mut self, client: ClientId, uri: String, version: i32, text: &str) {
+        let Some(path) = self.path_of(&uri) else {
+            return;
+        };
+        let Some(encoding) = self.clients.get(&client).map(|each| each.profile.encoding) else {
+            return;
+        };
+        let rope = ropey::Rope::from_str(text);
+        let mut copy = Copy {
+            client,
+            uri,
+            version,
+            rope,
+            encoding,
+            touched: 0,
+            // Until the disk is looked at, nobody knows; `refresh` tells.
+            dirty: true,
+            sets: BTreeMap::new(),
+        };
+        for transaction in self.transactions.values() {
+            if let Some(file) = transaction.file(&path)
+                && !file.hunks.is_empty()
+            {
+                copy.put(transaction.id(), Some(derive(file, &copy.rope)));
+            }
+        }
+        self.documents.open(&path, copy);
+        self.stale.changed(&path);
+        self.check_disk(&path);
+    }
+
+    fn did_change(
+        &mut self,
+        client: ClientId,
+        uri: &str,
+        version: i32,
+        changes: &[tower_lsp::ls_types::TextDocumentContentChangeEvent],
+    ) {
+        let Some(path) = self.path_of(uri) else {
+            return;
+        };
+        let Some(copy) = self.documents.touch(&path, client) else {
+            return;
+        };
+        // A rope is cheap to keep, and an offer that comes back needs the text it was made for.
+        let before = (copy.rope.clone(), copy.version);
+        let happened = copy.change(version, changes);
+        if !copy.sets.is_empty() {
+            self.stale.moved(&path);
+        }
+        if !happened.is_empty() {
+            self.happened(client, &path, before, happened);
+        }
+    }
+
+    fn document_text(&self, client: ClientId, uri: &str) -> Result<(i32, String), Failure> {
+        let copy = self
+            .path_of(uri)
+            .and_then(|path| self.documents.get(&path, client))
+            .ok_or_else(|| {
+                Failure::new(
+                    "NOT_FOUND",
+                    format!("{uri} is not open here"),
+                    "open it first",
+                )
+            })?;
+        Ok((copy.version, copy.rope.to_string()))
+    }
+
+    /// The path of a document below this workspace's root.
+    fn path_of(&self, uri: &str) -> Option<String> {
+        let path = self.workspace.root().admit_uri(uri).ok()?;
+        Some(path.as_str().to_owned())
+    }
+
+    fn uri_of(&self, path: &str) -> String {
+        redline_workspace::path_to_uri(&self.root.join(path).to_string_lossy())
+    }
+
+    fn new_id(&self, prefix: &str) -> String {
+        crate::clock::new_id(prefix)
+    }
+
+    /// A source of hunk ids.
+    fn hunk_ids(&self) -> impl FnMut() -> redline_edits::HunkId + Send + use<> {
+        || redline_edits::HunkId::new(crate::clock::new_id("h_"))
+    }
+
+    /// Unix seconds.
+    fn now(&self) -> u64 {
+        crate::clock::now_ms() / 1000
+    }
+
+    /// A client's name, for receipts.
+    fn name_of(&self, client: ClientId) -> String {
+        self.clients
+            .get(&client)
+            .map_or_else(|| "unknown".to_owned(), |each| each.profile.name.clone())
+    }
+
+    fn wire(&self, transaction: &Transaction) -> v1::Transaction {
+        present::transaction(transaction, &|path| self.uri_of(path))
+    }
+
+    fn status(&mut self) -> v1::StatusResult {
+        v1::StatusResult {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            workspace: self.root.display().to_string(),
+            mode: "manual".to_owned(),
+            model: self.process.models.configured(),
+            in_process: self.process.in_process,
+            transactions: self
+                .transactions
+                .values()
+                .filter(|transaction| !transaction.is_settled())
+                .map(|transaction| self.wire(transaction))
+                .collect(),
+            approvals: Vec::new(),
+            recovery: self.recovery.clone(),
+            notices: self.notices.clone(),
+        }
+    }
+}
+
+/// A file's hunks, anchored to another text.
+fn derive(file: &redline_workspace::FileReview, text: &ropey::Rope) -> redline_edits::HunkSet {
+    let mut set = file.hunks.clone();
+    if file.text != *text {
+        set.rebase(&file.text, text);
+    }
+    set
+}
+
+/// Answers; whoever asked may be gone.
+fn respond<T>(reply: event::Reply<T>, answer: Result<T, Failure>) {
+    let _ = reply.send(answer);
+}
+
+/// A workspace that cannot be opened says why to everybody who asks.
+fn refuse_all(failure: &Failure, events: &mpsc::Receiver<Event>) {
+    let idle = std::time::Duration::from_secs(5);
+    while let Ok(event) = events.recv_timeout(idle) {
+        match event {
+            Event::Ask { request, .. } => request.refuse(failure),
+            Event::Stop => return,
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! Code actions: what is offered at a place, and which edit an offer stands for.
+//!
+//! Owns: the offers that clients were given as edits, so that the change that comes back is known to
+//! be a decision, with what was shown.
+//! Must not know: titles and literals; `lsp::actions` makes those.
+
+use std::collections::VecDeque;
+
+use redline_edits::{HunkId, HunkState, OperationKind, TextChange, to_line_col};
+use tower_lsp::ls_types::{
+    CodeAction, CodeActionOrCommand, DocumentChanges, OneOf,
+    OptionalVersionedTextDocumentIdentifier, Position, Range, TextDocumentEdit, TextEdit,
+    WorkspaceEdit,
+};
+
+use super::Hub;
+use super::documents::Copy;
+use super::event::ClientId;
+use crate::failure::Failure;
+use crate::lsp::actions::{self, InFile, Offer, ResolveData};
+use crate::lsp::diagnostics;
+
+/// Most offers remembered; an older one still works, but counts as done by hand.
+const MAX_OFFERS: usize = 64;
+
+/// An acceptance that a client was given as an edit.
+#[derive(Debug)]
+struct Offered {
+    client: ClientId,
+    hunks: Vec<HunkId>,
+}
+
+/// The offers that are out.
+#[derive(Debug, Default)]
+pub(crate) struct Offers {
+    out: VecDeque<Offered>,
+}
+
+impl Offers {
+    fn remember(&mut self, client: ClientId, hunks: Vec<HunkId>) {
+        if self.out.len() >= MAX_OFFERS {
+            self.out.pop_front();
+        }
+        self.out.push_back(Offered { client, hunks });
+    }
+
+    /// Whether `client` was offered to accept `hunk`.
+    pub(crate) fn covers(&self, client: ClientId, hunk: &HunkId) -> bool {
+        self.out
+            .iter()
+            .any(|offered| offered.client == client && offered.hunks.contains(hunk))
+    }
+
+    pub(crate) fn forget_client(&mut self, client: ClientId) {
+        self.out.retain(|offered| offered.client != client);
+    }
+}
+
+impl Hub {
+    /// The actions at `range` of a client's document.
+    pub(super) fn code_actions(
+        &mut self,
+        client: ClientId,
+        uri: &str,
+        range: Range,
+    ) -> Vec<CodeActionOrCommand> {
+        let Some(path) = self.path_of(uri) else {
+            return Vec::new();
+        };
+        let Some(copy) = self.documents.get(&path, client) else {
+            return Vec::new();
+        };
+        let Some(profile) = self.clients.get(&client).map(|each| &each.profile) else {
+            return Vec::new();
+        };
+        let lines = (range.start.line, range.end.line);
+        // One line more on each side: an insertion is shown at the line before it.
+        let around = line_bytes(copy, lines.0.saturating_sub(1), lines.1.saturating_add(1));
+        let hunks = self.hunks_within(copy, Some(around));
+        let offered = std::cell::RefCell::new(Vec::new());
+        let actions = actions::offer(&Offer {
+            uri,
+            path: &path,
+            profile,
+            lines,
+            hunks: &hunks,
+            in_file: &|id| self.in_file(id, &path, copy),
+            edit: &|data| {
+                let (edit, hunks) = self.edit_of(copy, &path, data).ok()?;
+                offered.borrow_mut().push(hunks);
+                Some(edit)
+            },
+            diagnostic: &|shown| {
+                diagnostics::diagnostic(shown, |line| super::show::line_length(copy, line))
+            },
+        });
+        for hunks in offered.into_inner() {
+            self.offers.remember(client, hunks);
+        }
+        actions
+    }
+
+    /// Fills in the edit of an action that was offered without one.
+    pub(super) fn resolve(
+        &mut self,
+        client: ClientId,
+        mut action: CodeAction,
+        data: &ResolveData,
+    ) -> Result<CodeAction, Failure> {
+        let path = self.path_of(&data.uri);
+        let copy = path
+            .as_deref()
+            .and_then(|path| self.documents.get(path, client));
+        let (Some(path), Some(copy)) = (path.as_deref(), copy) else {
+            return Err(Failure::new(
+                "NOT_FOUND",
+                format!("{} is not open here", data.uri),
+                "open it, then ask for the actions again",
+            ));
+        };
+        let (edit, hunks) = self.edit_of(copy, path, data)?;
+        self.offers.remember(client, hunks);
+        action.edit = Some(edit);
+        Ok(action)
+    }
+
+    fn in_file(&self, id: &str, path: &str, copy: &Copy) -> Option<InFile> {
+        let transaction = self.transactions.get(id)?;
+        let file = transaction.file(path)?;
+        let set = copy.sets.get(id)?;
+        let mut in_file = InFile {
+            pending: 0,
+            conflicts: 0,
+            total: u32::try_from(
+                transaction
+                    .files()
+                    .map(|file| file.hunks.len())
+                    .sum::<usize>(),
+            )
+            .unwrap_or(u32::MAX),
+            revision: transaction.revision(),
+            edit_only: matches!(file.operation, OperationKind::Edit),
+        };
+        for hunk in set.iter() {
+            match hunk.state {
+                HunkState::Pending => in_file.pending += 1,
+                HunkState::Conflict(_) => in_file.conflicts += 1,
+                _ => {}
+            }
+        }
+        Some(in_file)
+    }
+
+    /// The versioned edit that accepts what `data` names in `copy`, and the hunks it accepts.
+    fn edit_of(
+        &self,
+        copy: &Copy,
+        path: &str,
+        data: &ResolveData,
+    ) -> Result<(WorkspaceEdit, Vec<HunkId>), Failure> {
+        let id = &data.transaction_id;
+        let unknown = || {
+            Failure::new(
+                "UNKNOWN_TRANSACTION",
+                format!("{id} has nothing in {path}"),
+                "`redline status` lists what is pending",
+            )
+        };
+        let transaction = self.transactions.get(id).ok_or_else(unknown)?;
+        let set = copy.sets.get(id).ok_or_else(unknown)?;
+        if transaction.is_incomplete() {
+            return Err(super::decide::incomplete(transaction.id()));
+        }
+        if data
+            .revision
+            .is_some_and(|shown| shown != transaction.revision())
+        {
+            return Err(stale(id));
+        }
+        let mut hunks = Vec::new();
+        if data.hunks.is_empty() {
+            hunks.extend(
+                set.iter()
+                    .filter(|hunk| hunk.state == HunkState::Pending)
+                    .map(|hunk| hunk.id.clone()),
+            );
+        }
+        for shown in &data.hunks {
+            let hunk_id = HunkId::new(shown.id.clone());
+            let hunk = set.get(&hunk_id).ok_or_else(|| stale(&shown.id))?;
+            if hunk.state != HunkState::Pending
+                || shown
+                    .revision
+                    .is_some_and(|revision| revision != hunk.revision)
+            {
+                return Err(stale(&shown.id));
+            }
+            hunks.push(hunk_id);
+        }
+        let changes = set
+            .edits_for(&copy.rope, &hunks)
+            .map_err(|error| Failure::new(error.code(), error.to_string(), error.hint()))?;
+        Ok((workspace_edit(&[(copy, changes)]), hunks))
+    }
+}
+
+fn stale(id: &str) -> Failure {
+    Failure::new(
+        "STALE_HUNK",
+        format!("{id} changed since it was shown"),
+        "look at it as it is now, then decide again",
+    )
+}
+
+fn line_bytes(copy: &Copy, first: u32, last: u32) -> std::ops::Range<usize> {
+    let rope = &copy.rope;
+    let byte = |line: u32| {
+        let line = line as usize;
+        if line >= rope.len_lines() {
+            rope.len_bytes()
+        } else {
+            rope.line_to_byte(line)
+        }
+    };
+    byte(first)..byte(last.saturating_add(1))
+}
+
+/// One versioned edit over several copies of one client.
+pub(super) fn workspace_edit(documents: &[(&Copy, Vec<TextChange>)]) -> WorkspaceEdit {
+    let edits = documents
+        .iter()
+        .filter_map(|(copy, changes)| {
+            Some(TextDocumentEdit {
+                text_document: OptionalVersionedTextDocumentIdentifier {
+                    uri: copy.uri.parse().ok()?,
+                    version: Some(copy.version),
+                },
+                edits: changes
+                    .iter()
+                    .map(|change| {
+                        OneOf::Left(TextEdit {
+                            range: Range::new(
+                                position(copy, change.range.start),
+                                position(copy, change.range.end),
+                            ),
+                            new_text: change.text.clone(),
+                        })
+                    })
+                    .collect(),
+            })
+        })
+        .collect();
+    WorkspaceEdit {
+        document_changes: Some(DocumentChanges::Edits(edits)),
+        ..WorkspaceEdit::default()
+    }
+}
+
+fn position(copy: &Copy, byte: usize) -> Position {
+    let at = to_line_col(&copy.rope, byte, copy.encoding);
+    Position::new(at.line, at.character)
+}

@@ -1,0 +1,191 @@
+//! The hubs of this process, one for each workspace.
+//!
+//! Owns: starting a hub for a project folder, starting it again after a panic, and knowing whether
+//! anything here is still in use.
+//! Must not know: what a hub does.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::thread::JoinHandle;
+
+use redline_providers::Provider;
+use redline_workspace::{Faults, PathRules, PrivateStore, uri_to_path};
+
+use crate::failure::Failure;
+use crate::hub::event::{ClientId, Event, HubHandle};
+use crate::hub::{Hub, HubOptions};
+
+const RULES: PathRules = if cfg!(windows) {
+    PathRules::Windows
+} else {
+    PathRules::Posix
+};
+
+/// A model that can be asked.
+#[derive(Clone)]
+pub struct Model {
+    /// Its adapter.
+    pub provider: Arc<dyn Provider>,
+    /// The vendor's name of it.
+    pub name: String,
+}
+
+/// Where hubs get their models from.
+pub trait Models: Send + Sync {
+    /// The configured model as `PROVIDER/MODEL`, for people.
+    fn configured(&self) -> String;
+
+    /// Opens the model named `wanted` (`PROVIDER/MODEL`), else the configured one.
+    ///
+    /// # Errors
+    ///
+    /// A failure that names the setting which leads to no model.
+    fn open(&self, wanted: Option<&str>) -> Result<Model, Failure>;
+}
+
+/// What every hub of this process is given.
+#[derive(Clone)]
+pub struct HubsOptions {
+    /// The private store of this user.
+    pub private: Arc<PrivateStore>,
+    /// The models.
+    pub models: Arc<dyn Models>,
+    /// These hubs live in their client's own process, not in the user's sidecar.
+    pub in_process: bool,
+    /// Things to tell the next client once: a crash report, an unknown setting.
+    pub notices: Vec<String>,
+    /// Makes the disk fail, in tests.
+    pub faults: Option<Arc<dyn Faults>>,
+}
+
+/// The hubs of this process.
+pub struct Hubs {
+    options: HubsOptions,
+    running: Mutex<HashMap<PathBuf, Running>>,
+    next_client: AtomicU64,
+    clients: AtomicUsize,
+    /// Turns that are under way; they keep the process alive without a client.
+    turns: Arc<AtomicUsize>,
+}
+
+struct Running {
+    handle: HubHandle,
+    thread: JoinHandle<()>,
+}
+
+impl Hubs {
+    /// No hub yet; each starts when the first client needs it.
+    pub fn new(options: HubsOptions) -> Arc<Self> {
+        Arc::new(Self {
+            options,
+            running: Mutex::default(),
+            next_client: AtomicU64::new(1),
+            clients: AtomicUsize::new(0),
+            turns: Arc::default(),
+        })
+    }
+
+    /// Whether no client is connected and no turn is under way.
+    pub fn is_idle(&self) -> bool {
+        self.clients.load(Ordering::SeqCst) == 0 && self.turns.load(Ordering::SeqCst) == 0
+    }
+
+    /// Ends every hub after it has written what it holds.
+    pub fn stop(&self) {
+        let running: Vec<Running> = self.running().drain().map(|(_, hub)| hub).collect();
+        for hub in &running {
+            hub.handle.send(Event::Stop);
+        }
+        for hub in running {
+            // A panic was reported where it happened.
+            let _ = hub.thread.join();
+        }
+    }
+
+    fn running(&self) -> MutexGuard<'_, HashMap<PathBuf, Running>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn next_client(&self) -> ClientId {
+        self.clients.fetch_add(1, Ordering::SeqCst);
+        ClientId(self.next_client.fetch_add(1, Ordering::SeqCst))
+    }
+
+    pub(crate) fn released(&self) {
+        self.clients.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// The path that a `file:` URI names.
+    pub(crate) fn path_of(&self, uri: &str) -> Result<PathBuf, Failure> {
+        uri_to_path(uri, RULES).map(PathBuf::from).map_err(|error| {
+            Failure::new(
+                "UNSUPPORTED",
+                format!("{uri}: {error}"),
+                "Redline reviews local files; remote ones through the editor's own remote",
+            )
+        })
+    }
+
+    /// The project that a file lies in: the nearest folder above it that says so, else its folder.
+    pub(crate) fn project_of(&self, file: &Path) -> PathBuf {
+        let folder = file.parent().unwrap_or(file);
+        let markers = [".git", ".agentic", "redline.toml"];
+        folder
+            .ancestors()
+            .find(|folder| markers.iter().any(|marker| exists(&folder.join(marker))))
+            .unwrap_or(folder)
+            .to_owned()
+    }
+
+    /// The hub of the workspace at `root`, started when there is none or the last one panicked.
+    pub(crate) fn hub(&self, root: &Path) -> Result<HubHandle, Failure> {
+        let root = canonical(root)?;
+        let mut running = self.running();
+        if let Some(hub) = running.get(&root)
+            && !hub.thread.is_finished()
+        {
+            return Ok(hub.handle.clone());
+        }
+        let (inbox, events) = mpsc::channel();
+        let handle = HubHandle::new(inbox);
+        let options = HubOptions {
+            root: root.clone(),
+            process: self.options.clone(),
+            handle: handle.clone(),
+            turns: Arc::clone(&self.turns),
+            runtime: tokio::runtime::Handle::try_current()
+                .map_err(|error| Failure::internal(error.to_string()))?,
+        };
+        let thread = std::thread::Builder::new()
+            .name("hub".to_owned())
+            .spawn(move || Hub::run(options, events))
+            .map_err(|error| Failure::internal(error.to_string()))?;
+        running.insert(
+            root,
+            Running {
+                handle: handle.clone(),
+                thread,
+            },
+        );
+        Ok(handle)
+    }
+}
+
+/// Finding a project looks at names only; what is read of it goes through its workspace.
+#[expect(clippy::disallowed_methods, reason = "outside any workspace yet")]
+fn exists(path: &Path) -> bool {
+    path.exists()
+}
+
+#[expect(clippy::disallowed_methods, reason = "outside any workspace yet")]
+fn canonical(root: &Path) -> Result<PathBuf, Failure> {
+    std::fs::canonicalize(root).map_err(|error| {
+        Failure::new(
+            "NOT_FOUND",
+            format!("{}: {error}", root.display()),
+            "open an existing folder",
+        )
+    })
+}

@@ -1,0 +1,76 @@
+//! The LSP face: one connection, from bytes to events of a hub and back.
+//!
+//! Owns: everything that is LSP. Must not know: how a decision is carried out.
+//!
+//! - [`transport`]: the loop between the byte stream and the framework's service
+//! - [`face`]: the language server that one client sees
+//! - [`profile`]: what one client can do
+//! - [`outbox`], [`client`]: what waits for a client, and its sending
+//! - [`actions`], [`diagnostics`], [`commands`]: hunks in plain LSP
+
+pub(crate) mod actions;
+pub(crate) mod client;
+pub(crate) mod commands;
+pub(crate) mod diagnostics;
+pub(crate) mod face;
+pub(crate) mod outbox;
+pub(crate) mod profile;
+pub mod transport;
+
+use std::sync::Arc;
+
+use redline_protocol::v1::method;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tower_lsp::LspService;
+use tower_lsp::ls_types::InitializeParams;
+
+use crate::hubs::Hubs;
+use face::Face;
+use transport::ExitReason;
+
+/// Serves one client over `reader` and `writer` until it exits or its stream ends.
+pub async fn serve_connection<R, W>(hubs: Arc<Hubs>, reader: R, writer: W) -> ExitReason
+where
+    R: AsyncRead + Unpin + Send + 'static,
+    W: AsyncWrite + Unpin + Send + 'static,
+{
+    let outbox = outbox::Outbox::default();
+    let closed = outbox.closed();
+    let id = hubs.next_client();
+    let (service, socket) = LspService::build(|client| Face::new(id, hubs, client, outbox))
+        .custom_method(method::STATUS, Face::status)
+        .custom_method(method::TRANSACTION_LIST, Face::list)
+        .custom_method(method::TRANSACTION_GET, Face::get)
+        .custom_method(method::TRANSACTION_PROPOSE, Face::propose)
+        .custom_method(method::TRANSACTION_ACCEPT, Face::accept)
+        .custom_method(method::TRANSACTION_REJECT, Face::reject)
+        .custom_method(method::TRANSACTION_AMEND, Face::amend)
+        .custom_method(method::TRANSACTION_SPLIT, Face::split)
+        .custom_method(method::CHECKPOINT_LIST, Face::checkpoints)
+        .custom_method(method::CHECKPOINT_RESTORE, Face::restore)
+        .custom_method(method::SESSION_NEW, Face::new_session)
+        .custom_method(method::SESSION_PROMPT, Face::prompt)
+        .custom_method(method::SESSION_CANCEL, Face::cancel)
+        .custom_method("window/workDoneProgress/cancel", Face::stop)
+        .custom_method("redline/document/text", Face::document_text)
+        .finish();
+    transport::serve(service, socket, reader, writer, closed).await
+}
+
+/// URIs of the client's folders; `rootUri` only where it names no folders.
+#[expect(deprecated, reason = "older clients name their root in no other way")]
+fn roots(params: &InitializeParams) -> Vec<String> {
+    let folders = params.workspace_folders.as_deref().unwrap_or_default();
+    if folders.is_empty() {
+        params
+            .root_uri
+            .iter()
+            .map(|uri| uri.as_str().to_owned())
+            .collect()
+    } else {
+        folders
+            .iter()
+            .map(|folder| folder.uri.as_str().to_owned())
+            .collect()
+    }
+}

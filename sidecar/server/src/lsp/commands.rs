@@ -1,0 +1,207 @@
+//! `workspace/executeCommand`: the product, for clients that know nothing of it.
+//!
+//! Owns: reading arguments as people and editors write them.
+//! Must not know: how anything is carried out.
+//!
+//! Arguments, all optional: the object of the matching `redline/…` request; or a path and a 1-based
+//! line; or a hunk id; for `redline.ask` a sentence.
+
+use redline_protocol::v1::{
+    CancelParams, DecideParams, HunkRef, LineRange, PromptParams, RestoreDirection, RestoreParams,
+    SplitParams,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::actions::command;
+use crate::failure::Failure;
+use crate::hub::event::{ClientId, HubHandle, Page, Request, Verb};
+
+/// Runs one command; the answer is what the matching request would answer.
+pub(crate) fn execute(
+    hub: &HubHandle,
+    client: ClientId,
+    name: &str,
+    arguments: Vec<Value>,
+) -> impl Future<Output = Result<Option<Value>, Failure>> + Send + use<> {
+    // The request is sent here, before the first await.
+    let answer = start(hub, client, name, &arguments);
+    async move {
+        match answer {
+            Ok(answer) => answer.await,
+            Err(failure) => Err(failure),
+        }
+    }
+}
+
+type Answer = std::pin::Pin<Box<dyn Future<Output = Result<Option<Value>, Failure>> + Send>>;
+
+fn start(
+    hub: &HubHandle,
+    client: ClientId,
+    name: &str,
+    arguments: &[Value],
+) -> Result<Answer, Failure> {
+    Ok(match name {
+        command::ACCEPT => decide(hub, client, Verb::Accept, arguments)?,
+        command::REJECT => decide(hub, client, Verb::Reject, arguments)?,
+        command::WITHDRAW => {
+            let params = one_hunk(name, arguments)?;
+            boxed(hub.ask(client, |reply| Request::KeepMine(params, reply)))
+        }
+        command::SPLIT => {
+            let params = one_hunk(name, arguments)?;
+            boxed(hub.ask(client, |reply| Request::Split(params, reply)))
+        }
+        command::REPROPOSE => {
+            let params = one_hunk(name, arguments)?;
+            boxed(hub.ask(client, |reply| Request::ProposeAgain(params, reply)))
+        }
+        command::SHOW_SIDES => {
+            let params = one_hunk(name, arguments)?;
+            boxed(hub.ask(client, |reply| Request::Show(Page::Sides(params), reply)))
+        }
+        command::SHOW_DIFF | command::REVIEW => {
+            let transaction = decision(name, arguments)?.transaction_id;
+            boxed(hub.ask(client, |reply| {
+                Request::Show(Page::Diff(transaction), reply)
+            }))
+        }
+        command::UNDO => restore(hub, client, RestoreDirection::Undo, arguments),
+        command::REDO => restore(hub, client, RestoreDirection::Redo, arguments),
+        command::ASK => {
+            let params = prompt(arguments)?;
+            boxed(hub.ask(client, |reply| Request::Prompt(params, reply)))
+        }
+        command::CANCEL => boxed(hub.ask(client, |reply| {
+            Request::Cancel(CancelParams::default(), reply)
+        })),
+        command::STATUS => boxed(hub.ask(client, Request::Status)),
+        _ => {
+            return Err(Failure::new(
+                "UNSUPPORTED",
+                format!("`{name}` is no command of Redline"),
+                format!("commands are: {}", command::ALL.join(", ")),
+            ));
+        }
+    })
+}
+
+fn boxed<T: Serialize + Send + 'static>(
+    answer: impl Future<Output = Result<T, Failure>> + Send + 'static,
+) -> Answer {
+    Box::pin(async move {
+        let value = answer.await?;
+        serde_json::to_value(value)
+            .map(Some)
+            .map_err(|error| Failure::internal(error.to_string()))
+    })
+}
+
+fn decide(
+    hub: &HubHandle,
+    client: ClientId,
+    verb: Verb,
+    arguments: &[Value],
+) -> Result<Answer, Failure> {
+    let params = decision("redline.accept", arguments)?;
+    Ok(boxed(
+        hub.ask(client, |reply| Request::Decide(verb, params, reply)),
+    ))
+}
+
+fn restore(
+    hub: &HubHandle,
+    client: ClientId,
+    direction: RestoreDirection,
+    arguments: &[Value],
+) -> Answer {
+    let id = arguments.first().and_then(Value::as_str).map(str::to_owned);
+    boxed(hub.ask(client, |reply| {
+        Request::Restore(RestoreParams { id, direction }, reply)
+    }))
+}
+
+/// The object itself; or `path, line`; or an id of a transaction or a hunk; or nothing.
+fn decision(name: &str, arguments: &[Value]) -> Result<DecideParams, Failure> {
+    match arguments {
+        [] | [Value::Null] => Ok(DecideParams::default()),
+        [object @ Value::Object(_)] => read(name, object),
+        [Value::String(id)] if id.starts_with("tx_") => Ok(DecideParams {
+            transaction_id: Some(id.clone()),
+            ..DecideParams::default()
+        }),
+        [Value::String(id)] if id.starts_with("h_") => Ok(DecideParams {
+            hunks: vec![HunkRef {
+                id: id.clone(),
+                revision: None,
+            }],
+            ..DecideParams::default()
+        }),
+        [Value::String(path), line] => {
+            let line = line
+                .as_u64()
+                .or_else(|| line.as_str().and_then(|line| line.parse().ok()))
+                .and_then(|line| u32::try_from(line).ok())
+                .ok_or_else(|| bad_arguments(name, "the line must be a number, counted from 1"))?;
+            Ok(DecideParams {
+                lines: vec![LineRange {
+                    path: path.clone(),
+                    start: line,
+                    end: line,
+                }],
+                ..DecideParams::default()
+            })
+        }
+        _ => Err(bad_arguments(
+            name,
+            "give an object, a path and a line, an id, or nothing",
+        )),
+    }
+}
+
+fn one_hunk(name: &str, arguments: &[Value]) -> Result<SplitParams, Failure> {
+    let params = decision(name, arguments)?;
+    let hunk = params
+        .hunks
+        .into_iter()
+        .next()
+        .ok_or_else(|| bad_arguments(name, "name one hunk"))?;
+    Ok(SplitParams {
+        transaction_id: params.transaction_id,
+        hunk,
+    })
+}
+
+fn prompt(arguments: &[Value]) -> Result<PromptParams, Failure> {
+    match arguments {
+        [object @ Value::Object(_)] => read(command::ASK, object),
+        [Value::String(text), ..] => {
+            let words: Vec<&str> = arguments.iter().filter_map(Value::as_str).collect();
+            let text = if words.len() == arguments.len() {
+                words.join(" ")
+            } else {
+                text.clone()
+            };
+            Ok(PromptParams {
+                session_id: None,
+                text,
+                context: None,
+            })
+        }
+        _ => Err(bad_arguments(command::ASK, "say what you want, as a text")),
+    }
+}
+
+fn read<T: DeserializeOwned>(name: &str, value: &Value) -> Result<T, Failure> {
+    serde_json::from_value(value.clone()).map_err(|error| bad_arguments(name, &error.to_string()))
+}
+
+fn bad_arguments(name: &str, why: &str) -> Failure {
+    Failure::new(
+        "INVALID_ARGUMENTS",
+        format!("`{name}`: {why}"),
+        "the README lists what each command takes",
+    )
+}

@@ -1,0 +1,163 @@
+//! Models: from what the user configured to a provider that can be asked.
+//!
+//! Owns: the choice of an adapter, reading its key from the environment that was passed in, and the
+//! recording that is played when nothing is configured.
+//! Must not know: sessions and turns.
+
+use std::sync::Arc;
+
+use redline_providers::Secret;
+use redline_providers::chat::{ChatOptions, ChatProvider};
+use redline_providers::replay::{Recording, ReplayProvider};
+
+use crate::config::{Api, Config, ModelRef, ProviderConfig};
+use crate::failure::Failure;
+use crate::hubs::{Model, Models};
+
+/// The recording that is built in: it shows the product with no key and no network.
+const BUILT_IN: &str = include_str!("../demo/recording.jsonl");
+
+/// Name of the built-in recording's model.
+pub(crate) const BUILT_IN_NAME: &str = "replay/demo";
+
+/// The models of one configuration.
+pub(crate) struct ConfiguredModels {
+    /// The user's configuration.
+    pub(crate) config: Config,
+    /// Reads a variable of the environment that keys are taken from.
+    pub(crate) env: Box<dyn Fn(&str) -> Option<String> + Send + Sync>,
+}
+
+impl Models for ConfiguredModels {
+    fn configured(&self) -> String {
+        self.config
+            .model
+            .as_ref()
+            .map_or_else(|| BUILT_IN_NAME.to_owned(), ToString::to_string)
+    }
+
+    fn open(&self, wanted: Option<&str>) -> Result<Model, Failure> {
+        open(self, wanted)
+    }
+}
+
+/// Opens the model named `wanted` (`PROVIDER/MODEL`), else the configured one, else the built-in.
+///
+/// # Errors
+///
+/// A failure that names the setting, when it does not lead to a model.
+fn open(models: &ConfiguredModels, wanted: Option<&str>) -> Result<Model, Failure> {
+    let config = &models.config;
+    let chosen = match wanted {
+        Some(name) if name != BUILT_IN_NAME => Some(ModelRef::parse(name).ok_or_else(|| {
+            Failure::new(
+                "INVALID_ARGUMENTS",
+                format!("`{name}` is not PROVIDER/MODEL"),
+                "name a provider of the configuration, a slash, and its model",
+            )
+        })?),
+        Some(_) => None,
+        None => config.model.clone(),
+    };
+    let Some(chosen) = chosen else {
+        return built_in();
+    };
+    let provider = config.providers.get(&chosen.provider).ok_or_else(|| {
+        Failure::new(
+            "NOT_FOUND",
+            format!("no provider `{}` is configured", chosen.provider),
+            format!("add [providers.{}] to the configuration", chosen.provider),
+        )
+    })?;
+    match provider.api {
+        Api::OpenAiChat => chat(models, &chosen, provider),
+        Api::Replay => replay(&chosen, provider),
+    }
+}
+
+fn built_in() -> Result<Model, Failure> {
+    let recording = Recording::parse("the built-in recording", BUILT_IN)
+        .map_err(|error| Failure::internal(error.to_string()))?;
+    Ok(Model {
+        provider: Arc::new(ReplayProvider::new("replay", recording)),
+        name: "demo".to_owned(),
+    })
+}
+
+fn chat(
+    models: &ConfiguredModels,
+    chosen: &ModelRef,
+    provider: &ProviderConfig,
+) -> Result<Model, Failure> {
+    let base_url = provider.base_url.clone().ok_or_else(|| {
+        Failure::new(
+            "INVALID_ARGUMENTS",
+            format!("provider `{}` has no base_url", chosen.provider),
+            "set base_url to where it answers, such as http://127.0.0.1:1234/v1",
+        )
+    })?;
+    let api_key = match &provider.api_key_env {
+        None => None,
+        Some(name) => {
+            let value = (models.env)(name).filter(|value| !value.is_empty());
+            let value = value.ok_or_else(|| {
+                Failure::new(
+                    "PROVIDER",
+                    format!(
+                        "the key of `{}` is missing: {name} is not set",
+                        chosen.provider
+                    ),
+                    format!(
+                        "set {name} where the sidecar is started, then run `redline serve` anew"
+                    ),
+                )
+            })?;
+            Some(Secret::new(value))
+        }
+    };
+    let provider = ChatProvider::new(ChatOptions {
+        name: chosen.provider.clone(),
+        base_url,
+        api_key,
+        ..ChatOptions::default()
+    })
+    .map_err(|error| Failure::new("INVALID_ARGUMENTS", error.to_string(), "correct base_url"))?;
+    Ok(Model {
+        provider: Arc::new(provider),
+        name: chosen.model.clone(),
+    })
+}
+
+fn replay(chosen: &ModelRef, provider: &ProviderConfig) -> Result<Model, Failure> {
+    let file = provider.file.as_ref().ok_or_else(|| {
+        Failure::new(
+            "INVALID_ARGUMENTS",
+            format!("provider `{}` has no file", chosen.provider),
+            "set file to the recording that it plays",
+        )
+    })?;
+    let text = read_recording(file).map_err(|error| {
+        Failure::new(
+            "IO",
+            format!("{} could not be read: {error}", file.display()),
+            "correct `file` in the configuration",
+        )
+    })?;
+    let recording = Recording::parse(&file.display().to_string(), &text).map_err(|error| {
+        Failure::new(
+            "INVALID_ARGUMENTS",
+            error.to_string(),
+            "correct the recording",
+        )
+    })?;
+    Ok(Model {
+        provider: Arc::new(ReplayProvider::new(chosen.provider.clone(), recording)),
+        name: chosen.model.clone(),
+    })
+}
+
+/// The recording is the user's own file, named in the user's own configuration.
+#[expect(clippy::disallowed_methods, reason = "no file of a workspace")]
+fn read_recording(file: &std::path::Path) -> std::io::Result<String> {
+    std::fs::read_to_string(file)
+}
