@@ -15,7 +15,7 @@
 //! | `positions` | line and column to byte, and back |
 //! | `formats` | search/replace, unified diff, `*** Begin Patch`, JSON edits: parsed to one form |
 //! | `proposal` | that form: ordered changes over a tree |
-//! | `matching`, `lines` | the ladder: exact, white space, indentation, look-alikes |
+//! | `matching`, `lines`, `splice` | the ladder: exact, white space, indentation, look-alikes |
 //! | `resolve` | plays a proposal on a virtual tree, all or nothing |
 //! | `diff`, `words`, `linewise` | what differs between two texts |
 //! | `hunk`, `hunk_set`, `anchors` | pending changes and their places |
@@ -34,6 +34,7 @@ mod positions;
 mod proposal;
 mod resolve;
 mod rung;
+mod splice;
 mod text;
 mod words;
 

@@ -8,6 +8,7 @@
 //! **Invariant:** a path is what the proposal says; a similar name is named in an error and never
 //! used.
 
+mod edited;
 mod error;
 mod files;
 mod net;
@@ -15,19 +16,18 @@ mod patch;
 mod paths;
 mod placeholder;
 mod replace;
-mod splice;
 mod text_edits;
 mod tree;
 mod write;
 
 use std::ops::Range;
 
+use self::{edited::Edited, tree::Tree};
 pub use self::{
     error::ResolveError,
     files::{FileError, FileState, Files},
     paths::normalize_path,
 };
-use self::{splice::Edited, tree::Tree};
 use crate::{
     proposal::{Change, ChangeKind, Proposal},
     rung::MatchRung,

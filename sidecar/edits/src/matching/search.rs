@@ -7,12 +7,16 @@ use memchr::memmem;
 use super::{
     MAX_PLACES, MatchError,
     fold::{self, Folded},
+    indentation::Shift,
     index::{Pattern, Place, TextIndex},
     nearest::nearest,
     transplant::transplant,
 };
 use crate::{
+    diff::diff_lines,
+    lines::LineIndex,
     rung::MatchRung,
+    splice::{LastNewline, Splice},
     text::{BOM, normalize_line_endings},
 };
 
@@ -27,13 +31,13 @@ pub(crate) struct Search<'s> {
     all: bool,
 }
 
-/// A place, and what it is to read.
+/// A place, and what becomes of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Found {
-    /// Bytes of the text.
+    /// Bytes of the text that read like the search.
     pub(crate) range: Range<usize>,
-    /// What goes there; its line endings are not adapted yet.
-    pub(crate) replacement: String,
+    /// The changes in it, in order; lines that the search and the replacement share are in none.
+    pub(crate) splices: Vec<Splice>,
     pub(crate) rung: MatchRung,
     pub(crate) flags: Vec<&'static str>,
 }
@@ -111,8 +115,8 @@ impl<'s> Search<'s> {
 
     fn exact(&self, index: &TextIndex<'_>) -> Vec<Found> {
         let make = |range: Range<usize>, replacement: &str| Found {
+            splices: Splice::stretch(&index.lines, range.clone(), replacement, MatchRung::Exact),
             range,
-            replacement: replacement.to_owned(),
             rung: MatchRung::Exact,
             flags: Vec::new(),
         };
@@ -195,6 +199,7 @@ impl<'s> Search<'s> {
         found
     }
 
+    /// Turns places found by whole lines into changes of whole lines.
     fn at_places(
         &self,
         index: &TextIndex<'_>,
@@ -202,52 +207,65 @@ impl<'s> Search<'s> {
         rung: MatchRung,
         places: &[Place],
     ) -> Result<Vec<Found>, MatchError> {
+        let lines = &index.lines;
+        let n_lines = pattern.lines.len();
+        let search = with_last_newline(&self.search);
+        let replace = with_last_newline(&self.replace);
         let mut found = Vec::with_capacity(places.len());
         for place in places {
-            let mut range = index
-                .lines
-                .bytes(place.line..place.line + pattern.lines.len());
-            let last = index
-                .lines
-                .with_ending(place.line + pattern.lines.len() - 1);
-            let mut replacement = match &place.shift {
-                Some(shift) => match shift_lines(&self.replace, shift) {
-                    Some(shifted) => shifted,
-                    None if places.len() > 1 => self.replace.to_string(),
-                    None => {
-                        return Err(MatchError::CannotShift {
-                            line: place.line + 1,
-                        });
-                    }
-                },
-                None => self.replace.to_string(),
-            };
-            if !self.search.ends_with('\n') {
-                range.end -= last.len() - last.trim_end_matches(['\r', '\n']).len();
-            } else if !last.ends_with('\n') && replacement.ends_with('\n') {
-                replacement.pop();
-            }
-            let real = &index.lines.text()[range.clone()];
-            let mut flags = Vec::new();
-            match rung {
-                MatchRung::Whitespace => flags.push("inexact:whitespace"),
-                MatchRung::Indentation => flags.push("inexact:indentation"),
+            let range = lines.bytes(place.line..place.line + n_lines);
+            let real = &lines.text()[range.clone()];
+            let (splices, flags) = match rung {
                 MatchRung::Lookalike => {
-                    flags = fold::flags(&self.search, real);
-                    let search = match real.ends_with('\n') {
-                        true => &*self.search,
-                        false => self.search.strip_suffix('\n').unwrap_or(&self.search),
+                    let (search, replace) = match real.ends_with('\n') {
+                        true => (&*search, &*replace),
+                        false => (
+                            without_last_newline(&search),
+                            without_last_newline(&replace),
+                        ),
                     };
-                    match transplant(search, &replacement, real) {
-                        Some(transplanted) => replacement = transplanted,
-                        None => continue,
-                    }
+                    let Some(text) = transplant(search, replace, real) else {
+                        continue;
+                    };
+                    (
+                        Splice::stretch(lines, range.clone(), &text, rung),
+                        fold::flags(search, real),
+                    )
                 }
-                MatchRung::Exact | MatchRung::Offset => {}
-            }
+                MatchRung::Exact
+                | MatchRung::Offset
+                | MatchRung::Whitespace
+                | MatchRung::Indentation => {
+                    let Some(shifted) = shift_lines(&replace, place.shift.as_ref()) else {
+                        match places.len() {
+                            1 => {
+                                return Err(MatchError::CannotShift {
+                                    line: place.line + 1,
+                                });
+                            }
+                            _ => continue,
+                        }
+                    };
+                    let new = LineIndex::new(&shifted);
+                    let splices = diff_lines(&search, &replace)
+                        .into_iter()
+                        .map(|edit| {
+                            let old = place.line + edit.old.start..place.line + edit.old.end;
+                            let added = shifted[new.bytes(edit.new)].to_owned();
+                            Splice::lines(lines, old, added, LastNewline::Kept, rung)
+                        })
+                        .collect();
+                    let flag = match rung {
+                        MatchRung::Whitespace => Some("inexact:whitespace"),
+                        MatchRung::Indentation => Some("inexact:indentation"),
+                        _ => None,
+                    };
+                    (splices, flag.into_iter().collect())
+                }
+            };
             found.push(Found {
                 range,
-                replacement,
+                splices,
                 rung,
                 flags,
             });
@@ -271,9 +289,11 @@ impl<'s> Search<'s> {
             .filter_map(|range| {
                 let range = folded.original(range.start)?..folded.original(range.end)?;
                 let real = &text[range.clone()];
+                let replacement = transplant(&self.search, &self.replace, real)?;
+                let rung = MatchRung::Lookalike;
                 Some(Found {
-                    replacement: transplant(&self.search, &self.replace, real)?,
-                    rung: MatchRung::Lookalike,
+                    splices: Splice::stretch(&index.lines, range.clone(), &replacement, rung),
+                    rung,
                     flags: fold::flags(&self.search, real),
                     range,
                 })
@@ -306,16 +326,26 @@ impl Pattern<'_> {
 }
 
 /// Shifts every line; `None` where one is not indented enough.
-pub(crate) fn shift_lines(text: &str, shift: &super::Shift) -> Option<String> {
+fn shift_lines(text: &str, shift: Option<&Shift>) -> Option<String> {
+    let Some(shift) = shift else {
+        return Some(text.to_owned());
+    };
     let mut shifted = String::with_capacity(text.len() + text.len() / 4);
-    for piece in text.split_inclusive('\n') {
-        match piece.strip_suffix('\n') {
-            Some(line) => {
-                shifted.push_str(&shift.apply(line)?);
-                shifted.push('\n');
-            }
-            None => shifted.push_str(&shift.apply(piece)?),
-        }
+    for line in text.split_inclusive('\n') {
+        shifted.push_str(&shift.apply(without_last_newline(line))?);
+        shifted.push('\n');
     }
     Some(shifted)
+}
+
+/// Lines as a text in which the last one ends in LF, too.
+fn with_last_newline(text: &str) -> Cow<'_, str> {
+    match text.is_empty() || text.ends_with('\n') {
+        true => Cow::Borrowed(text),
+        false => Cow::Owned(format!("{text}\n")),
+    }
+}
+
+fn without_last_newline(text: &str) -> &str {
+    text.strip_suffix('\n').unwrap_or(text)
 }

@@ -8,16 +8,14 @@ mod anchor;
 mod locate;
 
 use self::locate::{Located, Locator, Spot};
-use super::{
-    ResolveError, placeholder,
-    splice::{Edited, Splice},
-};
+use super::{ResolveError, edited::Edited, placeholder};
 use crate::{
     lines::LineIndex,
     matching::{MatchError, Shift, TextIndex, lookalike_flags, transplant},
     proposal::{LineHunk, PatchLine},
     rung::MatchRung,
-    text::{BOM, adapt_line_endings},
+    splice::{LastNewline, Splice},
+    text::BOM,
 };
 
 pub(super) fn resolve(
@@ -197,31 +195,15 @@ impl Writer<'_> {
         }
         let lines = self.lines;
         let end = at + group.removed.len();
-        let range = lines.bytes(at..end);
-        let real = &lines.text()[range.clone()];
         let mut added = added_text(&group, spot.shift.as_ref()).ok_or_else(|| {
             let err = MatchError::CannotShift {
                 line: spot.line + 1,
             };
             ResolveError::matching(self.path, format!("hunk {number}"), &err)
         })?;
-        if !self.literal {
-            let what = format!("replacement of hunk {number}");
-            placeholder::check_replacement(real, &added, self.path, &what)?;
-        }
-        let ends_file = end == lines.len();
-        let lacks_newline = ends_file && lines.lacks_final_newline();
         if located.rung == MatchRung::Lookalike && !group.removed.is_empty() {
-            let mut search = group.removed.join("\n");
-            if real.ends_with('\n') {
-                search.push('\n');
-            } else {
-                added.truncate(added.trim_end_matches('\n').len());
-            }
-            for flag in lookalike_flags(&search, real) {
-                self.flag(flag);
-            }
-            added = transplant(&search, &added, real).ok_or_else(|| {
+            let real = &lines.text()[lines.bytes(at..end)];
+            added = self.transplanted(&group, &added, real).ok_or_else(|| {
                 let err = MatchError::NoMatch {
                     nearest: None,
                     elided: false,
@@ -230,26 +212,33 @@ impl Writer<'_> {
             })?;
         }
         // A patch that knows of missing last newlines decides; any other leaves them as they are.
-        let drop_newline = match (lacks_newline, hunk.old_lacks_newline) {
-            (true, false) => true,
-            (true, true) | (false, _) => ends_file && hunk.new_lacks_newline,
+        let last_newline = match (hunk.old_lacks_newline, hunk.new_lacks_newline) {
+            (_, true) => LastNewline::Unwanted,
+            (true, false) => LastNewline::Wanted,
+            (false, false) => LastNewline::Kept,
         };
-        if drop_newline && added.ends_with('\n') {
-            added.pop();
+        let splice = Splice::lines(lines, at..end, added, last_newline, located.rung);
+        if !self.literal {
+            let what = format!("replacement of hunk {number}");
+            let splice = std::slice::from_ref(&splice);
+            placeholder::check_splices(splice, lines.text(), self.path, &what)?;
         }
-        let before = at.checked_sub(1).map_or("", |line| lines.with_ending(line));
-        let mut text = adapt_line_endings(&added, real, before, lines.with_ending(end));
-        if group.removed.is_empty() && lacks_newline && !text.is_empty() {
-            // Lines after a last line without a newline: it gets one.
-            let newline = adapt_line_endings("\n", "", lines.with_ending(at.saturating_sub(2)), "");
-            text.insert_str(0, &newline);
-        }
-        self.splices.push(Splice {
-            range,
-            text,
-            rung: located.rung,
-        });
+        self.splices.push(splice);
         Ok(())
+    }
+
+    /// The added lines in the spelling of the file; `None` where it cannot be told.
+    fn transplanted(&mut self, group: &Group<'_>, added: &str, real: &str) -> Option<String> {
+        let mut search = group.removed.join("\n");
+        search.push('\n');
+        let mut real = real.to_owned();
+        if !real.ends_with('\n') {
+            real.push('\n');
+        }
+        for flag in lookalike_flags(&search, &real) {
+            self.flag(flag);
+        }
+        transplant(&search, added, &real).map(|text| text.replace("\r\n", "\n"))
     }
 }
 

@@ -5,53 +5,45 @@
 //! vanish.
 
 use super::ResolveError;
-use crate::{diff::diff_lines, lines::LineIndex, matching::clip};
+use crate::{diff::diff_lines, lines::LineIndex, matching::clip, splice::Splice};
 
 /// Fewer vanishing lines than this are an edit, whatever the comment says.
 const MIN_REMOVED_LINES: usize = 2;
 
-/// Checks one replacement; lines are counted within it.
-pub(super) fn check_replacement(
-    removed: &str,
-    replacement: &str,
+/// Checks replacements in a text; lines are counted within one.
+pub(super) fn check_splices(
+    splices: &[Splice],
+    text: &str,
     path: &str,
     what: &str,
 ) -> Result<(), ResolveError> {
-    if !may_elide(replacement) {
-        return Ok(());
-    }
-    check_changes(removed, replacement, path, what)
+    splices
+        .iter()
+        .try_for_each(|splice| check(&text[splice.range.clone()], &splice.text, path, what))
 }
 
 /// Checks a whole text against the one that it replaces.
 pub(super) fn check_whole(base: &str, text: &str, path: &str) -> Result<(), ResolveError> {
-    if !may_elide(text) {
+    check(base, text, path, "proposal")
+}
+
+fn check(base: &str, text: &str, path: &str, what: &str) -> Result<(), ResolveError> {
+    // A cheap look first: most texts have no such line.
+    if !text.lines().any(is_elision) {
         return Ok(());
     }
-    check_changes(base, text, path, "proposal")
-}
-
-/// A cheap look: whether any line could be a stand-in.
-fn may_elide(text: &str) -> bool {
-    text.lines().any(is_elision)
-}
-
-fn check_changes(base: &str, text: &str, path: &str, what: &str) -> Result<(), ResolveError> {
     let (old, new) = (LineIndex::new(base), LineIndex::new(text));
     for edit in diff_lines(base, text) {
-        // What the stand-in replaces: removed lines that no new line takes up again.
         let n_removed = edit.old.len();
-        let elision = edit.new.clone().find(|idx| is_elision(new.content(*idx)));
-        let Some(line) = elision.filter(|_| n_removed >= MIN_REMOVED_LINES) else {
+        let Some(line) = edit.new.clone().find(|idx| is_elision(new.content(*idx))) else {
             continue;
         };
         let text = new.content(line);
-        if is_legal(text, path)
-            || edit
-                .old
-                .clone()
-                .any(|idx| old.content(idx).trim() == text.trim())
-        {
+        let is_moved = edit
+            .old
+            .clone()
+            .any(|idx| old.content(idx).trim() == text.trim());
+        if n_removed < MIN_REMOVED_LINES || is_moved || is_legal(text, path) {
             continue;
         }
         return Err(ResolveError::Placeholder {
@@ -76,7 +68,7 @@ fn is_legal(line: &str, path: &str) -> bool {
 }
 
 /// Whether a line reads like "the rest stays as it is".
-pub(super) fn is_elision(line: &str) -> bool {
+fn is_elision(line: &str) -> bool {
     let line = line.trim();
     if line.len() > 160 {
         return false;

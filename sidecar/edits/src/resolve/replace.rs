@@ -1,9 +1,6 @@
 //! Search and replace in one text.
 
-use super::{
-    ResolveError, placeholder,
-    splice::{Edited, Splice},
-};
+use super::{ResolveError, edited::Edited, placeholder};
 use crate::matching::{Found, MatchError, Search, TextIndex};
 
 /// A block, and the other ways in which it can be read.
@@ -28,24 +25,14 @@ impl Readings<'_> {
         let mut splices = Vec::with_capacity(found.len());
         for place in found {
             if !literal {
-                placeholder::check_replacement(
-                    &text[place.range.clone()],
-                    &place.replacement,
-                    path,
-                    "replacement",
-                )?;
+                placeholder::check_splices(&place.splices, text, path, "replacement")?;
             }
             for flag in &place.flags {
                 if !flags.contains(flag) {
                     flags.push(*flag);
                 }
             }
-            splices.push(Splice::adapted(
-                &index.lines,
-                place.range,
-                &place.replacement,
-                place.rung,
-            ));
+            splices.extend(place.splices);
         }
         Ok(Edited::new(&index.lines, &splices, flags))
     }
@@ -59,28 +46,13 @@ impl Readings<'_> {
             Search::new(search, replace, self.whole_lines, self.all).find(index)
         };
         let first = find(self.first);
-        let mut fitting = Vec::new();
-        if self.others.is_empty() {
-            return first.map_err(|err| failed(&err));
-        }
-        fitting.extend(first.as_ref().ok().cloned());
-        for (search, replace) in self.others {
-            fitting.extend(find((search, replace)));
-        }
-        match fitting.len() {
-            1 => Ok(fitting.remove(0)),
-            0 => Err(match first {
-                Err(err) => failed(&err),
-                Ok(_) => failed(&MatchError::EmptySearch),
-            }),
-            n => Err(ResolveError::Malformed {
-                path: path.to_owned(),
-                message: format!(
-                    "the block has several ======= lines, and {n} ways of reading it fit the file"
-                ),
-                hint: "use longer marker runs for the block, such as <<<<<<<<< SEARCH with \
-                       =========",
-            }),
-        }
+        // A search that holds a divider is read shorter before it is read longer; when both fit,
+        // the longer one does so with a line of the file that looks like a divider.
+        self.others
+            .iter()
+            .rev()
+            .find_map(|(search, replace)| find((search, replace)).ok())
+            .map_or(first, Ok)
+            .map_err(|err| failed(&err))
     }
 }

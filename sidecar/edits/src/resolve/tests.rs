@@ -70,6 +70,10 @@ impl Files for Tree {
         if let Some(state) = self.files.get(path) {
             return Ok(state.clone());
         }
+        let mut above = path.match_indices('/').map(|(at, _)| &path[..at]);
+        if above.any(|above| self.files.contains_key(above)) {
+            return Err(FileError::new("NOT_DIRECTORY", path, "choose a path in a folder"));
+        }
         let below: Vec<String> = self
             .files
             .keys()

@@ -7,15 +7,13 @@ use std::ops::Range;
 
 use ropey::Rope;
 
-use super::{
-    ResolveError,
-    splice::{Edited, Splice},
-};
+use super::{ResolveError, edited::Edited};
 use crate::{
     lines::LineIndex,
     positions::{Encoding, to_byte_strict},
     proposal::TextEdit,
     rung::MatchRung,
+    splice::Splice,
 };
 
 pub(super) fn resolve(
@@ -62,7 +60,9 @@ pub(super) fn resolve(
     }
     let splices: Vec<Splice> = ranges
         .into_iter()
-        .map(|(range, idx)| Splice::adapted(&lines, range, &edits[idx].new_text, MatchRung::Exact))
+        .flat_map(|(range, idx)| {
+            Splice::stretch(&lines, range, &edits[idx].new_text, MatchRung::Exact)
+        })
         .collect();
     Ok(Edited::new(&lines, &splices, Vec::new()))
 }

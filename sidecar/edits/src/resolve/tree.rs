@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::{
     EditSpan, FileError, FileState, Files, ResolveError,
+    edited::Edited,
     paths::{ancestors, join_link},
-    splice::Edited,
 };
 use crate::{proposal::Change, rung::MatchRung, text::BOM};
 
@@ -354,7 +354,7 @@ impl<'f> Tree<'f> {
             return Err(ResolveError::Malformed {
                 path: path.to_owned(),
                 message: format!(
-                    "the patch deletes the file, but {n_lines} of its lines are not in the patch"
+                    "the patch deletes the file, but does not hold {n_lines} of its lines"
                 ),
                 hint: "read the file again; to delete it whatever it holds, delete it as a whole",
             });
@@ -564,7 +564,7 @@ impl<'f> Tree<'f> {
     fn not_found(&self, path: &str) -> ResolveError {
         ResolveError::NotFound {
             path: path.to_owned(),
-            similar: self.files.similar(path),
+            similar: self.files.similar(path).filter(|similar| similar != path),
         }
     }
 }

@@ -115,12 +115,17 @@ impl<'a> FileDiff<'a> {
         ))
     }
 
-    fn shown_name(&self) -> &str {
+    /// A name for messages, while not all headers are read.
+    fn shown_name(&self) -> String {
+        let names = self.git_names.and_then(name::read_git);
+        let stripped = names.and_then(|(old, new)| {
+            let (old, new) = name::strip_prefixes(Some(&old), Some(&new));
+            new.or(old)
+        });
         self.to
-            .as_deref()
-            .or(self.new_name)
-            .or(self.git_names)
-            .unwrap_or("the file")
+            .clone()
+            .or(stripped)
+            .unwrap_or_else(|| "the file".to_owned())
     }
 
     /// Appends what this file's part means.

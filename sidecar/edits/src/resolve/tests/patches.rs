@@ -370,7 +370,7 @@ fn git_headers_say_what_happens_to_files() {
         &Tree::new(&[("x", b"x\n")]),
         "diff --git a/x b/x\nindex 1..2 100644\nGIT binary patch\nliteral 1\nabc\n",
         expect![[r#"
-            UNSUPPORTED: line 3: a/x b/x is a binary patch
+            UNSUPPORTED: line 3: x is a binary patch
         "#]],
     );
     check(
@@ -391,7 +391,7 @@ fn git_headers_say_what_happens_to_files() {
         &Tree::default(),
         "diff --git a/l b/l\nnew file mode 120000\n--- /dev/null\n+++ b/l\n@@ -0,0 +1 @@\n+x\n\\ No newline at end of file\n",
         expect![[r#"
-            UNSUPPORTED: line 2: a/l b/l is a symbolic link
+            UNSUPPORTED: line 2: l is a symbolic link
         "#]],
     );
 }
@@ -410,8 +410,8 @@ fn a_new_file_does_not_overwrite_and_a_deleted_one_must_be_known() {
         &tree,
         "--- a/a.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n",
         expect![[r#"
-        MALFORMED_PROPOSAL: a.txt: the patch deletes the file, but 1 of its lines are not in the patch
-    "#]],
+            MALFORMED_PROPOSAL: a.txt: the patch deletes the file, but does not hold 1 of its lines
+        "#]],
     );
     check(
         &tree,

@@ -177,9 +177,7 @@ fn trailing_white_space_is_forgiven_once() {
         "a.txt\n<<<<<<< SEARCH\na\nb\n=======\na\nB\n>>>>>>> REPLACE\n",
         expect![[r#"
             a.txt: edit, whitespace, inexact:whitespace
-              -"a  \n"
               -"b\t\n"
-              +"a\n"
               +"B\n"
         "#]],
     );
@@ -263,7 +261,9 @@ fn a_divider_in_the_content_is_settled_by_the_file() {
         &Tree::of_text("a.md", "Title\n=======\ntext\n"),
         "a.md\n<<<<<<< SEARCH\nTitle\n=======\ntext\n=======\nTitle\n=======\nother\n>>>>>>> REPLACE\n",
         expect![[r#"
-            MALFORMED_PROPOSAL: a.md: the block has several ======= lines, and 2 ways of reading it fit the file
+            a.md: edit
+              -"text\n"
+              +"other\n"
         "#]],
     );
 }
@@ -277,7 +277,7 @@ fn a_stand_in_for_real_lines_is_refused() {
         ),
         "a.rs\n<<<<<<< SEARCH\nfn a() {\n    one();\n    two();\n    three();\n}\n=======\nfn a() {\n    zero();\n    // ... existing code ...\n}\n>>>>>>> REPLACE\n",
         expect![[r#"
-            PLACEHOLDER: a.rs: line 3 of the replacement (// ... existing code ...) stands in for real lines: 3 base lines would be removed
+            PLACEHOLDER: a.rs: line 2 of the replacement (// ... existing code ...) stands in for real lines: 3 base lines would be removed
         "#]],
     );
 }

@@ -67,9 +67,8 @@ fn nothing_is_moved_or_added_over_what_exists() {
         (
             "*** Add File: dst.txt/x\n+new\n",
             expect![[r#"
-            dst.txt/x: create
-              +"new\n"
-        "#]],
+                NOT_DIRECTORY: dst.txt/x
+            "#]],
         ),
         (
             "*** Add File: d\n+new\n",
@@ -103,8 +102,8 @@ fn nothing_is_moved_or_added_over_what_exists() {
         (
             "*** Delete File: src.txt\n*** Delete File: src.txt\n",
             expect![[r#"
-            NOT_FOUND: src.txt does not exist (there is a src.txt)
-        "#]],
+                NOT_FOUND: src.txt does not exist
+            "#]],
         ),
     ] {
         check(
@@ -258,8 +257,8 @@ fn the_order_of_document_changes_is_binding() {
         (
             format!("{rename}, {}", edit("Test.scala")),
             expect![[r#"
-            NOT_FOUND: Test.scala does not exist (there is a Test.scala)
-        "#]],
+                NOT_FOUND: Test.scala does not exist
+            "#]],
         ),
     ] {
         check(

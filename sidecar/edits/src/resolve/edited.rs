@@ -1,19 +1,9 @@
-//! Replacements in one text, and where they end up.
+//! A new text, and where in it the changes are.
 
 use std::ops::Range;
 
 use super::EditSpan;
-use crate::{lines::LineIndex, rung::MatchRung, text::adapt_line_endings};
-
-/// One replacement in a text.
-#[derive(Debug, Clone)]
-pub(super) struct Splice {
-    /// Bytes of the text.
-    pub(super) range: Range<usize>,
-    /// What goes there, with its line endings.
-    pub(super) text: String,
-    pub(super) rung: MatchRung,
-}
+use crate::{lines::LineIndex, rung::MatchRung, splice::Splice};
 
 /// A new text, and what made it.
 #[derive(Debug, Default)]
@@ -34,36 +24,6 @@ struct Changed {
     /// Lines of the new text.
     new: Range<usize>,
     rung: MatchRung,
-}
-
-impl Splice {
-    /// A replacement whose line endings follow those of what it replaces.
-    pub(super) fn adapted(
-        lines: &LineIndex<'_>,
-        range: Range<usize>,
-        replacement: &str,
-        rung: MatchRung,
-    ) -> Self {
-        let text = lines.text();
-        // A replacement without line endings has none to adapt.
-        let adapted = if memchr::memchr(b'\n', replacement.as_bytes()).is_none() {
-            replacement.to_owned()
-        } else {
-            let line = lines.line_of(range.start);
-            let at_start = lines.start(line) == range.start;
-            let before = match line.checked_sub(1) {
-                Some(previous) if at_start => lines.with_ending(previous),
-                _ => "",
-            };
-            let rest_of_line = &text[range.end..lines.start(lines.line_of(range.end) + 1)];
-            adapt_line_endings(replacement, &text[range.clone()], before, rest_of_line)
-        };
-        Self {
-            range,
-            text: adapted,
-            rung,
-        }
-    }
 }
 
 impl Edited {
