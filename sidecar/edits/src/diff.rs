@@ -18,6 +18,7 @@ mod tests;
 
 use std::ops::Range;
 
+pub(crate) use self::intern::line_hash;
 use crate::linewise;
 
 /// Replaced lines: zero-based ranges on both sides, of which one may be empty.

@@ -104,6 +104,11 @@ fn seed() -> u64 {
     *SEED.get_or_init(|| RandomState::new().hash_one(0_u64) | 1)
 }
 
+/// The hash of a line's content: the same for equal contents, within one process.
+pub(crate) fn line_hash(content: &[u8]) -> u64 {
+    hash(content, seed())
+}
+
 /// Folded multiplication over words of eight bytes.
 fn hash(bytes: &[u8], seed: u64) -> u64 {
     const KEY: u64 = 0x9E37_79B9_7F4A_7C15;

@@ -144,9 +144,37 @@ impl<'a> Parser<'a> {
                 return Ok(());
             };
             self.idx += ahead + 1;
+            if file.is_new() && file.hunks.is_empty() && self.new_text(&header, &mut file.text) {
+                continue;
+            }
             let hunk = self.hunk(&header, file)?;
             file.hunks.push(hunk);
         }
+    }
+
+    /// Reads the body of a new file's hunk straight into its text, where it is as its header says.
+    fn new_text(&mut self, header: &header::Header, text: &mut String) -> bool {
+        let end = self.idx.saturating_add(header.new_count);
+        let mut added = (self.idx..end).map(|idx| self.lines.get(idx)?.strip_prefix('+'));
+        let start = text.len();
+        let complete = added.all(|line| match line {
+            Some(line) => {
+                text.push_str(line);
+                text.push('\n');
+                true
+            }
+            None => false,
+        });
+        if !complete || header.old_count != 0 || self.goes_on(end) {
+            text.truncate(start);
+            return false;
+        }
+        self.idx = end;
+        if self.peek(0).starts_with('\\') {
+            self.idx += 1;
+            text.pop();
+        }
+        true
     }
 
     fn hunk(

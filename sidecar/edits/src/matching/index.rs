@@ -3,15 +3,10 @@
 //! Built once for a text and only as far as it is needed: a hunk that is where its header says
 //! costs a comparison and no hash.
 
-use std::{
-    cell::OnceCell,
-    collections::HashMap,
-    hash::{BuildHasher, RandomState},
-    ops::Range,
-};
+use std::cell::OnceCell;
 
 use super::{MAX_PLACES, fold::fold_line, indentation::Shift};
-use crate::{lines::LineIndex, rung::MatchRung};
+use crate::{diff::line_hash, lines::LineIndex, rung::MatchRung};
 
 /// How lines are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +41,6 @@ pub(crate) struct Places {
 /// A text whose lines can be found.
 pub(crate) struct TextIndex<'a> {
     pub(crate) lines: LineIndex<'a>,
-    hasher: RandomState,
     content: OnceCell<Keys>,
     trim_end: OnceCell<Keys>,
     trim: OnceCell<Keys>,
@@ -56,43 +50,52 @@ pub(crate) struct TextIndex<'a> {
 /// The hash of each line, and the lines of each hash.
 struct Keys {
     of_line: Vec<u64>,
-    /// Positions in `postings`.
-    ranges: HashMap<u64, Range<u32>>,
+    /// Where each bucket of `postings` begins, and the end of the last.
+    buckets: Vec<u32>,
+    /// Lines by bucket, ascending within one. Other hashes may share a bucket.
     postings: Vec<u32>,
 }
 
 impl Keys {
     fn new(of_line: Vec<u64>) -> Self {
-        let mut postings: Vec<u32> =
-            (0..u32::try_from(of_line.len()).unwrap_or(u32::MAX)).collect();
-        postings.sort_by_key(|line| of_line[*line as usize]);
-        let mut ranges = HashMap::new();
-        let mut from = 0;
-        while let Some(first) = postings.get(from) {
-            let key = of_line[*first as usize];
-            let n = postings[from..].partition_point(|line| of_line[*line as usize] == key);
-            ranges.insert(key, from as u32..(from + n) as u32);
-            from += n;
+        let n_buckets = of_line.len().next_power_of_two();
+        let mut buckets = vec![0_u32; n_buckets + 1];
+        for key in &of_line {
+            buckets[bucket(*key, n_buckets) + 1] += 1;
+        }
+        for idx in 1..buckets.len() {
+            buckets[idx] += buckets[idx - 1];
+        }
+        let mut next = buckets.clone();
+        let mut postings = vec![0_u32; of_line.len()];
+        for (line, key) in of_line.iter().enumerate() {
+            let slot = &mut next[bucket(*key, n_buckets)];
+            postings[*slot as usize] = line as u32;
+            *slot += 1;
         }
         Self {
             of_line,
-            ranges,
+            buckets,
             postings,
         }
     }
 
-    fn lines_of(&self, key: u64) -> &[u32] {
-        self.ranges.get(&key).map_or(&[], |range| {
-            &self.postings[range.start as usize..range.end as usize]
-        })
+    /// The lines that may have this hash, ascending.
+    fn candidates(&self, key: u64) -> &[u32] {
+        let bucket = bucket(key, self.buckets.len() - 1);
+        &self.postings[self.buckets[bucket] as usize..self.buckets[bucket + 1] as usize]
     }
+}
+
+/// `n_buckets` is a power of two.
+fn bucket(key: u64, n_buckets: usize) -> usize {
+    (key >> 32) as usize & (n_buckets - 1)
 }
 
 impl<'a> TextIndex<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
         Self {
             lines: LineIndex::new(text),
-            hasher: RandomState::new(),
             content: OnceCell::new(),
             trim_end: OnceCell::new(),
             trim: OnceCell::new(),
@@ -102,7 +105,7 @@ impl<'a> TextIndex<'a> {
 
     /// Whether the pattern is exactly at `line`.
     pub(crate) fn is_at(&self, pattern: &Pattern<'_>, line: usize) -> bool {
-        line + pattern.lines.len() <= self.lines.len()
+        line.saturating_add(pattern.lines.len()) <= self.lines.len()
             && pattern
                 .lines
                 .iter()
@@ -140,9 +143,13 @@ impl<'a> TextIndex<'a> {
     }
 
     /// The lines that read like `line` when both are trimmed.
-    pub(crate) fn lines_like(&self, line: &str) -> &[u32] {
-        let key = self.hasher.hash_one(line.trim());
-        self.keys(Level::Trim).lines_of(key)
+    pub(crate) fn lines_like(&self, line: &str) -> impl Iterator<Item = usize> + '_ {
+        let key = key(Level::Trim, line);
+        let keys = self.keys(Level::Trim);
+        keys.candidates(key)
+            .iter()
+            .map(|line| *line as usize)
+            .filter(move |line| keys.of_line[*line] == key)
     }
 
     fn find_at(
@@ -159,15 +166,11 @@ impl<'a> TextIndex<'a> {
             return Vec::new();
         }
         let keys = self.keys(level);
-        let wanted: Vec<u64> = pattern
-            .lines
-            .iter()
-            .map(|line| self.key(level, line))
-            .collect();
+        let wanted: Vec<u64> = pattern.lines.iter().map(|line| key(level, line)).collect();
         let Some((rarest, hits)) = wanted
             .iter()
             .enumerate()
-            .map(|(idx, key)| (idx, keys.lines_of(*key)))
+            .map(|(idx, key)| (idx, keys.candidates(*key)))
             .min_by_key(|(_, hits)| hits.len())
         else {
             return Vec::new();
@@ -223,18 +226,20 @@ impl<'a> TextIndex<'a> {
         cell.get_or_init(|| {
             Keys::new(
                 (0..self.lines.len())
-                    .map(|idx| self.key(level, self.lines.content(idx)))
+                    .map(|idx| key(level, self.lines.content(idx)))
                     .collect(),
             )
         })
     }
+}
 
-    fn key(&self, level: Level, line: &str) -> u64 {
-        match level {
-            Level::Content => self.hasher.hash_one(line),
-            Level::TrimEnd => self.hasher.hash_one(line.trim_end()),
-            Level::Trim => self.hasher.hash_one(line.trim()),
-            Level::Fold => self.hasher.hash_one(fold_line(line).trim_end()),
-        }
+/// The hash of a line as a level sees it.
+fn key(level: Level, line: &str) -> u64 {
+    match level {
+        Level::Content => line_hash(line.as_bytes()),
+        Level::TrimEnd => line_hash(line.trim_end().as_bytes()),
+        Level::Trim => line_hash(line.trim().as_bytes()),
+        Level::Fold if line.is_ascii() => line_hash(line.trim_end().as_bytes()),
+        Level::Fold => line_hash(fold_line(line).trim_end().as_bytes()),
     }
 }

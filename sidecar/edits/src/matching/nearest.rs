@@ -24,12 +24,12 @@ fn by_lines(index: &TextIndex<'_>, pattern: &Pattern<'_>) -> Option<usize> {
     let mut votes: HashMap<usize, usize> = HashMap::new();
     for (idx, line) in pattern.lines.iter().enumerate() {
         let weight = line.trim().len();
-        let hits = index.lines_like(line);
+        let hits: Vec<usize> = index.lines_like(line).take(MAX_OCCURRENCES + 1).collect();
         if weight == 0 || hits.len() > MAX_OCCURRENCES {
             continue;
         }
         for hit in hits {
-            if let Some(start) = (*hit as usize).checked_sub(idx) {
+            if let Some(start) = hit.checked_sub(idx) {
                 *votes.entry(start).or_default() += weight;
             }
         }

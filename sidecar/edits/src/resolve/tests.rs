@@ -72,7 +72,11 @@ impl Files for Tree {
         }
         let mut above = path.match_indices('/').map(|(at, _)| &path[..at]);
         if above.any(|above| self.files.contains_key(above)) {
-            return Err(FileError::new("NOT_DIRECTORY", path, "choose a path in a folder"));
+            return Err(FileError::new(
+                "NOT_DIRECTORY",
+                path,
+                "choose a path in a folder",
+            ));
         }
         let below: Vec<String> = self
             .files

@@ -14,6 +14,8 @@ pub(super) struct FileDiff<'a> {
     pub(super) git_names: Option<&'a str>,
     pub(super) old_name: Option<&'a str>,
     pub(super) new_name: Option<&'a str>,
+    /// The text of a new file, as far as it was read without hunks.
+    pub(super) text: String,
     pub(super) hunks: Vec<LineHunk>,
     pub(super) flags: Vec<&'static str>,
     moved: Option<Moved>,
@@ -40,6 +42,7 @@ impl<'a> FileDiff<'a> {
             git_names: None,
             old_name: None,
             new_name: None,
+            text: String::new(),
             hunks: Vec::new(),
             flags: Vec::new(),
             moved: None,
@@ -51,6 +54,11 @@ impl<'a> FileDiff<'a> {
             deleted: false,
             binary: false,
         }
+    }
+
+    /// Whether the headers say that there was no such file.
+    pub(super) fn is_new(&self) -> bool {
+        self.created || self.old_name.is_some_and(|old| name::read(old).is_none())
     }
 
     /// Takes one extended header line; false when it is none.
@@ -130,7 +138,7 @@ impl<'a> FileDiff<'a> {
 
     /// Appends what this file's part means.
     pub(super) fn into_changes(
-        self,
+        mut self,
         options: &ParseOptions,
         changes: &mut Vec<Change>,
     ) -> Result<(), ParseError> {
@@ -221,8 +229,8 @@ impl<'a> FileDiff<'a> {
         Ok((old, new))
     }
 
-    fn creation(&self, path: String) -> Result<Change, ParseError> {
-        let mut text = String::new();
+    fn creation(&mut self, path: String) -> Result<Change, ParseError> {
+        let mut text = std::mem::take(&mut self.text);
         for hunk in &self.hunks {
             for line in &hunk.lines {
                 match line {
@@ -249,20 +257,25 @@ impl<'a> FileDiff<'a> {
         Ok(change)
     }
 
-    fn deletion(&self, path: String) -> Change {
+    fn deletion(&mut self, path: String) -> Change {
         if self.hunks.is_empty() {
             return Change::delete(path);
         }
         Change::new(
             path,
             ChangeKind::Patch {
-                hunks: self.hunks.clone(),
+                hunks: std::mem::take(&mut self.hunks),
                 deletes: true,
             },
         )
     }
 
-    fn edit(&self, old: String, new: String, changes: &mut Vec<Change>) -> Result<(), ParseError> {
+    fn edit(
+        &mut self,
+        old: String,
+        new: String,
+        changes: &mut Vec<Change>,
+    ) -> Result<(), ParseError> {
         let path = match self.moved {
             Some(Moved::Rename) => {
                 if old != new {
@@ -276,27 +289,26 @@ impl<'a> FileDiff<'a> {
             }
             None => one_path(old, new, self.names_line)?,
         };
-        if !self.hunks.is_empty() {
-            changes.push(Change::new(
-                path.clone(),
-                ChangeKind::Patch {
-                    hunks: self.hunks.clone(),
-                    deletes: false,
-                },
-            ));
-        }
-        match (self.old_mode, self.new_mode) {
-            (Some(old_mode), Some(mode)) if old_mode != mode => {
-                changes.push(Change::new(path.clone(), ChangeKind::SetMode { mode }));
-            }
-            _ => {}
-        }
         if self.moved.is_none() && self.hunks.is_empty() && self.new_mode.is_none() {
             return Err(ParseError::malformed(
                 self.line,
                 format!("the diff of {path} has no hunk"),
                 "write @@ -LINE,COUNT +LINE,COUNT @@ and the lines under it",
             ));
+        }
+        let hunks = std::mem::take(&mut self.hunks);
+        if !hunks.is_empty() {
+            let kind = ChangeKind::Patch {
+                hunks,
+                deletes: false,
+            };
+            changes.push(Change::new(path.clone(), kind));
+        }
+        match (self.old_mode, self.new_mode) {
+            (Some(old_mode), Some(mode)) if old_mode != mode => {
+                changes.push(Change::new(path.clone(), ChangeKind::SetMode { mode }));
+            }
+            _ => {}
         }
         Ok(())
     }

@@ -109,8 +109,6 @@ impl<'a> Anchors<'a> {
         let mut found: Vec<usize> = self
             .index
             .lines_like(anchor)
-            .iter()
-            .map(|line| *line as usize)
             .filter(|line| lines.content(*line).trim() == wanted)
             .collect();
         if found.is_empty() {

@@ -88,7 +88,10 @@ impl<'a> Locator<'a> {
             let fits = |line: usize| {
                 !(hunk.at_end || hunk.old_lacks_newline) || line + n_old == self.index.lines.len()
             };
-            let hint = hunk.old_start.and_then(|start| start.checked_sub(1));
+            let hint = hunk
+                .old_start
+                .and_then(|start| start.checked_sub(1))
+                .map(|line| line.min(self.index.lines.len()));
             if let Some(line) = hint.filter(|line| fits(*line) && self.index.is_at(&pattern, *line))
                 && scope.is_none()
             {
