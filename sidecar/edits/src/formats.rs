@@ -90,7 +90,7 @@ pub fn detect(input: &str) -> Option<Format> {
     }
     let mut previous = "";
     for line in input.lines() {
-        if apply_patch::is_begin(line) {
+        if apply_patch::is_begin(line) || apply_patch::is_section(line) {
             return Some(Format::ApplyPatch);
         }
         if search_replace::is_open(line) {

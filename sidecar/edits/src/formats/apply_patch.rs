@@ -27,6 +27,14 @@ pub(super) fn is_begin(line: &str) -> bool {
     line.trim_end() == BEGIN || heredoc_begin(line)
 }
 
+/// Whether the line begins a section, which only this format has.
+pub(super) fn is_section(line: &str) -> bool {
+    matches!(
+        marker(line),
+        Some(Marker::Add(_) | Marker::Delete(_) | Marker::Update(_))
+    )
+}
+
 /// `apply_patch "*** Begin Patch` and its like: the mark at the end of a shell line.
 fn heredoc_begin(line: &str) -> bool {
     let line = line.trim();

@@ -176,7 +176,8 @@ fn the_first_sure_line_tells_the_format() {
         "[x] done" none
         "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+<<<<<<< SEARCH\n" unified-diff
         "@@ -1 +1 @@\n-a\n+b\n" unified-diff
-    "#]].assert_eq(&seen);
+    "#]]
+    .assert_eq(&seen);
 }
 
 #[test]

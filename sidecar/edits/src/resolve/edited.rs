@@ -17,7 +17,8 @@ pub(super) struct Edited {
 
 #[derive(Debug)]
 struct Changed {
-    /// The line of the old text in which the replaced range ends.
+    /// The lines of the old text in which the replaced range starts and ends.
+    start_line: usize,
     end_line: usize,
     /// New line numbers minus old ones, from there on.
     delta: isize,
@@ -45,11 +46,11 @@ impl Edited {
             text.push_str(&old[done..splice.range.start]);
             text.push_str(&splice.text);
             done = splice.range.end;
-            let from = lines
-                .line_at(splice.range.start)
-                .saturating_add_signed(delta);
+            let start_line = lines.line_at(splice.range.start);
+            let from = start_line.saturating_add_signed(delta);
             delta += newlines(&splice.text) as isize - newlines(removed) as isize;
             changed.push(Changed {
+                start_line,
                 end_line: lines.line_at(splice.range.end),
                 delta,
                 new: from..from + lines_of(&splice.text),
@@ -82,7 +83,8 @@ impl Edited {
             return;
         }
         for span in spans.iter_mut() {
-            span.lines = self.moved(span.lines.start)..self.moved(span.lines.end);
+            let start = self.moved(span.lines.start);
+            span.lines = start..self.moved(span.lines.end).max(start);
         }
         spans.extend(self.changed.iter().map(|changed| EditSpan {
             lines: changed.new.clone(),
@@ -92,11 +94,17 @@ impl Edited {
         spans.sort_by_key(|span| (span.lines.start, span.lines.end));
     }
 
-    /// Where a line of the old text is in the new one.
+    /// Where a line of the old text is in the new one; a line that is gone is where its
+    /// replacement ends.
     fn moved(&self, line: usize) -> usize {
         let n_before = self
             .changed
             .partition_point(|changed| changed.end_line <= line);
+        if let Some(inside) = self.changed.get(n_before)
+            && inside.start_line < line
+        {
+            return inside.new.end;
+        }
         let delta = match n_before.checked_sub(1) {
             Some(idx) => self.changed[idx].delta,
             None => 0,

@@ -2,6 +2,7 @@
 
 mod files;
 mod patches;
+mod properties;
 mod searches;
 mod tree;
 mod whole;

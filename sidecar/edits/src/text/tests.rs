@@ -74,7 +74,7 @@ proptest! {
         replacement in "[ab\r\n]{0,20}", removed in "[ab\r\n]{0,20}", around in "[ab\r\n]{0,6}"
     ) {
         // A CR before a CRLF is data that an LF file cannot tell from an ending.
-        prop_assume!(!replacement.contains("\r\r\n"));
+        let replacement = replacement.replace("\r\r", "a");
         let adapted = adapt_line_endings(&replacement, &removed, &around, &around);
         prop_assert_eq!(
             normalize_line_endings(&adapted), normalize_line_endings(&replacement)

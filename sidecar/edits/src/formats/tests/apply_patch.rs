@@ -45,40 +45,68 @@ fn a_rename_needs_no_hunk() {
 #[test]
 fn malformed_patches_are_refused_by_line() {
     for (body, expected) in [
-        ("*** Update File: a\n@@\n-x\n+y\n", expect![[r#"
+        (
+            "*** Update File: a\n@@\n-x\n+y\n",
+            expect![[r#"
             INCOMPLETE: line 5: the patch has no *** End Patch
-        "#]]),
-        ("*** Add File: a\n+x\ny\n*** End Patch\n", expect![[r#"
+        "#]],
+        ),
+        (
+            "*** Add File: a\n+x\ny\n*** End Patch\n",
+            expect![[r#"
             MALFORMED_PROPOSAL: line 4: "y" is not expected here
-        "#]]),
-        ("*** Update File: a\n*** End Patch\n", expect![[r#"
+        "#]],
+        ),
+        (
+            "*** Update File: a\n*** End Patch\n",
+            expect![[r#"
             MALFORMED_PROPOSAL: line 2: the update of a has no hunk
-        "#]]),
-        ("*** Update File:\n@@\n-x\n*** End Patch\n", expect![[r#"
+        "#]],
+        ),
+        (
+            "*** Update File:\n@@\n-x\n*** End Patch\n",
+            expect![[r#"
             MALFORMED_PROPOSAL: line 2: the section names no path
-        "#]]),
-        ("*** Update File: a\n@@\n x\n*** End Patch\n", expect![[r#"
+        "#]],
+        ),
+        (
+            "*** Update File: a\n@@\n x\n*** End Patch\n",
+            expect![[r#"
             MALFORMED_PROPOSAL: line 3: the hunk removes nothing and adds nothing
-        "#]]),
-        ("*** Update File: a\n@@\n*x\n*** End Patch\n", expect![[r#"
+        "#]],
+        ),
+        (
+            "*** Update File: a\n@@\n*x\n*** End Patch\n",
+            expect![[r#"
             MALFORMED_PROPOSAL: line 4: "*x" is not expected here
-        "#]]),
-        ("*** Replace File: a\n*** End Patch\n", expect![[r#"
+        "#]],
+        ),
+        (
+            "*** Replace File: a\n*** End Patch\n",
+            expect![[r#"
             MALFORMED_PROPOSAL: line 2: "*** Replace File: a" is not expected here
-        "#]]),
+        "#]],
+        ),
         (
             "*** Update File: a\n@@\n-x\n*** Move to: b\n*** End Patch\n",
             expect![[r#"
                 MALFORMED_PROPOSAL: line 5: "*** Move to: b" is not expected here
             "#]],
         ),
-        ("*** End Patch\n", expect![[r#"
+        (
+            "*** End Patch\n",
+            expect![[r#"
             MALFORMED_PROPOSAL: line 1: the patch has no section
-        "#]]),
+        "#]],
+        ),
     ] {
         check(ApplyPatch, &format!("*** Begin Patch\n{body}"), expected);
     }
-    check(ApplyPatch, "no patch", expect![[r#"
+    check(
+        ApplyPatch,
+        "no patch",
+        expect![[r#"
         MALFORMED_PROPOSAL: line 1: there is no *** Begin Patch line
-    "#]]);
+    "#]],
+    );
 }

@@ -25,9 +25,12 @@ fn shapes_of_agents() {
                 "a" replace "p" by "q"
             "#]],
         ),
-        (r#"{"path": "a", "content": "text"}"#, expect![[r#"
+        (
+            r#"{"path": "a", "content": "text"}"#,
+            expect![[r#"
             "a" write "text"
-        "#]]),
+        "#]],
+        ),
         (
             r#"{"command": "str_replace", "path": "a", "old_str": "x", "new_str": "y"}"#,
             expect![[r#"
@@ -123,12 +126,18 @@ fn shapes_of_language_servers() {
 #[test]
 fn what_is_not_understood_is_refused_by_line() {
     for (input, expected) in [
-        ("{\"edits\": [", expect![[r#"
+        (
+            "{\"edits\": [",
+            expect![[r#"
             INCOMPLETE: line 1: the JSON ends before it is complete
-        "#]]),
-        ("{\"edits\": nope}", expect![[r#"
+        "#]],
+        ),
+        (
+            "{\"edits\": nope}",
+            expect![[r#"
             MALFORMED_PROPOSAL: line 1: this is not JSON: expected ident at line 1 column 12
-        "#]]),
+        "#]],
+        ),
         (
             "{\"edits\": [\n  {\"path\": \"a\"},\n  {}\n]}",
             expect![[r#"
@@ -153,33 +162,54 @@ fn what_is_not_understood_is_refused_by_line() {
                 MALFORMED_PROPOSAL: line 1: it says several things at once
             "#]],
         ),
-        (r#"{"path": "a", "text": null}"#, expect![[r#"
+        (
+            r#"{"path": "a", "text": null}"#,
+            expect![[r#"
             MALFORMED_PROPOSAL: line 1: there is no edit in it
-        "#]]),
-        (r#"{"search": "a", "replace": "b"}"#, expect![[r#"
+        "#]],
+        ),
+        (
+            r#"{"search": "a", "replace": "b"}"#,
+            expect![[r#"
             MALFORMED_PROPOSAL: line 1: it names no path
-        "#]]),
+        "#]],
+        ),
         (
             r#"{"documents": [{"kind": "teleport", "uri": "a"}]}"#,
             expect![[r#"
                 MALFORMED_PROPOSAL: line 1: documents[0].kind: unknown kind "teleport": it is create, rename or delete
             "#]],
         ),
-        (r#"{"documents": [{"rename": ["a"]}]}"#, expect![[r#"
+        (
+            r#"{"documents": [{"rename": ["a"]}]}"#,
+            expect![[r#"
             MALFORMED_PROPOSAL: line 1: documents[0].rename: two paths are expected
-        "#]]),
-        (r#"{"encoding": "utf-7", "documents": []}"#, expect![[r#"
+        "#]],
+        ),
+        (
+            r#"{"encoding": "utf-7", "documents": []}"#,
+            expect![[r#"
             MALFORMED_PROPOSAL: line 1: encoding: unknown position encoding "utf-7": use utf-8, utf-16 or utf-32
-        "#]]),
-        (r#"{"edits": []}"#, expect![[r#"
+        "#]],
+        ),
+        (
+            r#"{"edits": []}"#,
+            expect![[r#"
             MALFORMED_PROPOSAL: line 1: there is no edit in it
-        "#]]),
-        (r#"{"edits": 3}"#, expect![[r#"
+        "#]],
+        ),
+        (
+            r#"{"edits": 3}"#,
+            expect![[r#"
             MALFORMED_PROPOSAL: line 1: edits: an array is expected
-        "#]]),
-        (r#"[3]"#, expect![[r#"
+        "#]],
+        ),
+        (
+            r#"[3]"#,
+            expect![[r#"
             MALFORMED_PROPOSAL: line 1: [0]: an object is expected
-        "#]]),
+        "#]],
+        ),
         (
             r#"{"path": "a", "edits": [{"range": [[0, 1.5], [0, 2]], "newText": "x"}]}"#,
             expect![[r#"
@@ -192,22 +222,32 @@ fn what_is_not_understood_is_refused_by_line() {
                 UNSUPPORTED: line 1: edits[0].snippet: a snippet is no plain text
             "#]],
         ),
-        (r#"{"command": "undo_edit", "path": "a"}"#, expect![[r#"
+        (
+            r#"{"command": "undo_edit", "path": "a"}"#,
+            expect![[r#"
             MALFORMED_PROPOSAL: line 1: command: unknown command "undo_edit": it is str_replace, create or insert
-        "#]]),
+        "#]],
+        ),
         (
             "{\n\"patch\": \"*** Begin Patch\\n*** Update File: a\\n@@\\n-x\\n\"}",
             expect![[r#"
                 INCOMPLETE: line 1: line 4 of the text inside: the patch has no *** End Patch
             "#]],
         ),
-        (r#"{"path": "a", "mode": "9"}"#, expect![[r#"
+        (
+            r#"{"path": "a", "mode": "9"}"#,
+            expect![[r#"
             MALFORMED_PROPOSAL: line 1: mode: octal permission bits such as "0755" are expected
-        "#]]),
+        "#]],
+        ),
     ] {
         check(Json, input, expected);
     }
-    check(Json, &"[".repeat(100_000), expect![[r#"
+    check(
+        Json,
+        &"[".repeat(100_000),
+        expect![[r#"
         MALFORMED_PROPOSAL: line 1: this is not JSON: recursion limit exceeded at line 1 column 128
-    "#]]);
+    "#]],
+    );
 }

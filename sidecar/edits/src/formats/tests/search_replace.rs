@@ -20,7 +20,10 @@ fn paths_stand_above_blocks_in_many_dresses() {
     ] {
         input += &format!("{path}\n{block}```\n\nSome prose without a path\nor more\n\n");
     }
-    check(SearchReplace, &input, expect![[r#"
+    check(
+        SearchReplace,
+        &input,
+        expect![[r#"
         "src/a.rs" replace lines "a\n" by "b\n"
         "src/b.rs" replace lines "a\n" by "b\n"
         "src/c.rs" replace lines "a\n" by "b\n"
@@ -31,7 +34,8 @@ fn paths_stand_above_blocks_in_many_dresses() {
         "src/i.rs" replace lines "a\n" by "b\n"
         "src/j.rs" replace lines "a\n" by "b\n"
         "src/k.rs" replace lines "a\n" by "b\n"
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -45,9 +49,13 @@ fn a_block_without_a_path_is_of_the_file_before() {
             "a.txt" replace lines "a\n" by "b\n"
         "#]],
     );
-    check(SearchReplace, block, expect![[r#"
+    check(
+        SearchReplace,
+        block,
+        expect![[r#"
         MALFORMED_PROPOSAL: line 1: no line with a path stands above this block
-    "#]]);
+    "#]],
+    );
     check(
         SearchReplace,
         "<<<<<<< SEARCH src/a.rs\na\n=======\nb\n>>>>>>> REPLACE\n",
@@ -110,21 +118,30 @@ fn conflict_markers_in_the_content_are_content() {
 #[test]
 fn blocks_that_do_not_end_are_refused() {
     for (input, expected) in [
-        ("a.txt\n<<<<<<< SEARCH\na\n=======\nb\n", expect![[r#"
+        (
+            "a.txt\n<<<<<<< SEARCH\na\n=======\nb\n",
+            expect![[r#"
             INCOMPLETE: line 5: the block of line 2 has no >>>>>>> REPLACE
-        "#]]),
-        ("a.txt\n<<<<<<< SEARCH\na\n>>>>>>> REPLACE\n", expect![[r#"
+        "#]],
+        ),
+        (
+            "a.txt\n<<<<<<< SEARCH\na\n>>>>>>> REPLACE\n",
+            expect![[r#"
             MALFORMED_PROPOSAL: line 4: the block of line 2 has no ======= divider
-        "#]]),
+        "#]],
+        ),
         (
             "a.txt\n<<<<<<< SEARCH\na\n=======\nb\na.txt\n<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE\n",
             expect![[r#"
                 MALFORMED_PROPOSAL: line 7: a block begins here, but the one of line 2 has not ended
             "#]],
         ),
-        ("nothing here\n", expect![[r#"
+        (
+            "nothing here\n",
+            expect![[r#"
             MALFORMED_PROPOSAL: line 1: there is no <<<<<<< SEARCH block
-        "#]]),
+        "#]],
+        ),
         (
             "a.txt\n<<<<<<< SEARCH\n=======\n>>>>>>> REPLACE\n",
             expect![[r#"

@@ -47,62 +47,114 @@ fn bodies_longer_or_shorter_than_declared() {
 fn paths_with_options() {
     let diff = |old: &str, new: &str| format!("--- {old}\n+++ {new}\n@@ -1 +1 @@\n-a\n+b\n");
     for (old, new, expected) in [
-        ("a/x", "b/x", expect![[r#"
+        (
+            "a/x",
+            "b/x",
+            expect![[r#"
             "x" patch
               line 3 at 1 "-a" "+b"
-        "#]]),
-        ("i/x", "w/x", expect![[r#"
+        "#]],
+        ),
+        (
+            "i/x",
+            "w/x",
+            expect![[r#"
             "x" patch
               line 3 at 1 "-a" "+b"
-        "#]]),
-        ("x", "x", expect![[r#"
+        "#]],
+        ),
+        (
+            "x",
+            "x",
+            expect![[r#"
             "x" patch
               line 3 at 1 "-a" "+b"
-        "#]]),
-        ("src/x", "src/x", expect![[r#"
+        "#]],
+        ),
+        (
+            "src/x",
+            "src/x",
+            expect![[r#"
             "src/x" patch
               line 3 at 1 "-a" "+b"
-        "#]]),
-        ("old/src/x", "new/src/x", expect![[r#"
+        "#]],
+        ),
+        (
+            "old/src/x",
+            "new/src/x",
+            expect![[r#"
             "src/x" patch
               line 3 at 1 "-a" "+b"
-        "#]]),
-        ("x.orig", "x", expect![[r#"
+        "#]],
+        ),
+        (
+            "x.orig",
+            "x",
+            expect![[r#"
             "x" patch
               line 3 at 1 "-a" "+b"
-        "#]]),
-        ("a/b", "/dev/null", expect![[r#"
+        "#]],
+        ),
+        (
+            "a/b",
+            "/dev/null",
+            expect![[r#"
             "b" patch to nothing
               line 3 at 1 "-a" "+b"
-        "#]]),
-        ("/dev/null", "b/b", expect![[r#"
+        "#]],
+        ),
+        (
+            "/dev/null",
+            "b/b",
+            expect![[r#"
             MALFORMED_PROPOSAL: line 3: b is new, and its hunk has lines that were there before
-        "#]]),
-        ("/dev/null", "/dev/null", expect![[r#"
+        "#]],
+        ),
+        (
+            "/dev/null",
+            "/dev/null",
+            expect![[r#"
             MALFORMED_PROPOSAL: line 1: this part names no file
-        "#]]),
-        ("\"a/\\t\\\"q\\\"\"", "\"b/\\t\\\"q\\\"\"", expect![[r#"
+        "#]],
+        ),
+        (
+            "\"a/\\t\\\"q\\\"\"",
+            "\"b/\\t\\\"q\\\"\"",
+            expect![[r#"
             "\t\"q\"" patch
               line 3 at 1 "-a" "+b"
-        "#]]),
+        "#]],
+        ),
     ] {
         check(UnifiedDiff, &diff(old, new), expected);
     }
     for (strip, expected) in [
-        (0, expect![[r#"
+        (
+            0,
+            expect![[r#"
             MALFORMED_PROPOSAL: line 1: the headers name two files, "a/b/x" and "b/b/x"
-        "#]]),
-        (1, expect![[r#"
+        "#]],
+        ),
+        (
+            1,
+            expect![[r#"
             "b/x" patch
               line 3 at 1 "-a" "+b"
-        "#]]),
-        (2, expect![[r#"
+        "#]],
+        ),
+        (
+            2,
+            expect![[r#"
             "x" patch
               line 3 at 1 "-a" "+b"
-        "#]]),
-        (3, expect![[r#"
+        "#]],
+        ),
+        (
+            3,
+            expect![[r#"
             MALFORMED_PROPOSAL: line 1: "a/b/x" has fewer than 3 leading components
-        "#]]),
+        "#]],
+        ),
     ] {
         let options = ParseOptions { strip: Some(strip) };
         check_with(&options, UnifiedDiff, &diff("a/b/x", "b/b/x"), expected);
@@ -112,33 +164,60 @@ fn paths_with_options() {
 #[test]
 fn malformed_diffs_are_refused_by_line() {
     for (input, expected) in [
-        ("@@ -1 +1 @@\n-a\n+b\n", expect![[r#"
+        (
+            "@@ -1 +1 @@\n-a\n+b\n",
+            expect![[r#"
             MALFORMED_PROPOSAL: line 1: a hunk stands before any file header
-        "#]]),
-        ("--- a/x\n+++ b/x\n", expect![[r#"
+        "#]],
+        ),
+        (
+            "--- a/x\n+++ b/x\n",
+            expect![[r#"
             MALFORMED_PROPOSAL: line 1: the diff of x has no hunk
-        "#]]),
-        ("--- a/x\n+++ b/x\n@@ ... @@\n-a\n+b\n", expect![[r#"
+        "#]],
+        ),
+        (
+            "--- a/x\n+++ b/x\n@@ ... @@\n-a\n+b\n",
+            expect![[r#"
             MALFORMED_PROPOSAL: line 3: this is no hunk header
-        "#]]),
-        ("--- a/x\n+++ b/x\n@@ -1 +1 @@\nprose\n", expect![[r#"
+        "#]],
+        ),
+        (
+            "--- a/x\n+++ b/x\n@@ -1 +1 @@\nprose\n",
+            expect![[r#"
             MALFORMED_PROPOSAL: line 3: hunk 1 has no lines (1 declared, 0 found)
-        "#]]),
-        ("--- a/x", expect![[r#"
+        "#]],
+        ),
+        (
+            "--- a/x",
+            expect![[r#"
             INCOMPLETE: line 1: the diff ends inside a file header
-        "#]]),
-        ("diff --git a/x b/x\nnew mode 777777\n", expect![[r#"
+        "#]],
+        ),
+        (
+            "diff --git a/x b/x\nnew mode 777777\n",
+            expect![[r#"
             MALFORMED_PROPOSAL: line 2: "777777" is no file mode
-        "#]]),
-        ("diff --git a/x b/x\nrename from x\n", expect![[r#"
+        "#]],
+        ),
+        (
+            "diff --git a/x b/x\nrename from x\n",
+            expect![[r#"
             MALFORMED_PROPOSAL: line 1: a rename or copy needs both its from and its to line
-        "#]]),
-        ("diff --git a/x b/x\nindex 1..2\n", expect![[r#"
+        "#]],
+        ),
+        (
+            "diff --git a/x b/x\nindex 1..2\n",
+            expect![[r#"
             MALFORMED_PROPOSAL: line 1: the diff of x has no hunk
-        "#]]),
-        ("diff --git a b c d e\nindex 1..2\n", expect![[r#"
+        "#]],
+        ),
+        (
+            "diff --git a b c d e\nindex 1..2\n",
+            expect![[r#"
             MALFORMED_PROPOSAL: line 1: the two names of this line cannot be told apart
-        "#]]),
+        "#]],
+        ),
         (
             "diff --git a/s b/s\nindex 1..2 160000\n--- a/s\n+++ b/s\n@@ -1 +1 @@\n-Subproject commit 1\n+Subproject commit 2\n",
             expect![[r#"

@@ -61,7 +61,7 @@ impl<'a> Anchors<'a> {
         let mut scope = Scope {
             ranges: vec![0..self.index.lines.len()],
         };
-        for anchor in anchors {
+        for anchor in anchors.iter().filter(|anchor| !anchor.trim().is_empty()) {
             let lines = self.occurrences(anchor);
             let inside: Vec<usize> = lines
                 .iter()
