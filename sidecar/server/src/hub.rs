@@ -28,7 +28,7 @@ pub(crate) mod turns;
 pub(crate) mod view;
 pub(crate) mod work;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicUsize;
@@ -60,6 +60,8 @@ pub(crate) struct HubOptions {
 struct Client {
     profile: ClientProfile,
     outbox: Outbox,
+    /// Transactions that came over this connection: whoever proposes does not decide.
+    proposed: BTreeSet<String>,
 }
 
 /// The state of one workspace.
@@ -285,7 +287,14 @@ impl Hub {
     }
 
     fn attach(&mut self, client: ClientId, profile: ClientProfile, outbox: Outbox) {
-        self.clients.insert(client, Client { profile, outbox });
+        self.clients.insert(
+            client,
+            Client {
+                profile,
+                outbox,
+                proposed: BTreeSet::new(),
+            },
+        );
     }
 
     fn detach(&mut self, client: ClientId) {

@@ -57,6 +57,7 @@ impl Hub {
         reply: Reply<v1::DecideResult>,
     ) {
         let selected = self.find(&params).and_then(|id| {
+            self.may_decide(client, &id)?;
             self.lead(&id, Some(client));
             let (selection, records) = self.select(&id, &params)?;
             Ok((id, selection, records))
@@ -313,6 +314,7 @@ impl Hub {
             ..v1::DecideParams::default()
         };
         let changed = self.find(&params).and_then(|id| {
+            self.may_decide(client, &id)?;
             self.lead(&id, Some(client));
             let request = decision_request(&params);
             self.transaction_mut(&id)?
@@ -332,6 +334,22 @@ impl Hub {
             }
             Err(failure) => respond(reply, Err(failure)),
         }
+    }
+
+    /// Refuses a decision over the connection that the proposal came from.
+    fn may_decide(&self, client: ClientId, id: &str) -> Result<(), Failure> {
+        let own = self
+            .clients
+            .get(&client)
+            .is_some_and(|each| each.proposed.contains(id));
+        if !own {
+            return Ok(());
+        }
+        Err(Failure::new(
+            "NOT_ALLOWED",
+            format!("{id} was proposed over this connection, which may not decide on it"),
+            "decide in an editor or in a terminal of your own",
+        ))
     }
 
     pub(super) fn transaction_mut(&mut self, id: &str) -> Result<&mut Transaction, Failure> {
