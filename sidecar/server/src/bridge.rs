@@ -4,8 +4,10 @@
 //! `exit`, soon after the end of input, and when the editor's process is gone.
 //! Must not know: what the messages mean, beyond what [`session`] remembers of them.
 //!
-//! One thread reads the editor, one reads the sidecar. Both route under one lock, so that a
-//! replacement sidecar hears `initialize`, the documents and then the next message, in that order.
+//! One thread reads the editor, one reads the sidecar. Both route under one lock, which a replacement
+//! holds until the new sidecar has heard `initialize` and the documents: what the editor says next
+//! comes after them. Neither writes to the sidecar under it otherwise, so an editor that does not
+//! read and a sidecar that waits for it cannot stop each other for good.
 #![expect(
     clippy::disallowed_methods,
     reason = "the bridge ends this process, and waits for one that is not its child"
@@ -162,20 +164,22 @@ fn pump_up(bridge: &Arc<Bridge>, editor_in: impl Read) {
             }
         };
         let mut state = bridge.state();
-        match state.session.take_from_editor(body) {
-            FromEditor::Forward(body) => send(&mut state, &body),
+        let taken = state.session.take_from_editor(body);
+        let sidecar = state.link.as_ref().map(|link| Arc::clone(&link.stream));
+        let process_id = state.session.process_id();
+        // Nothing is written under the lock: the other pump needs it to make room at the far end.
+        // If the sidecar is replaced before the write, what the session remembers is said again.
+        drop(state);
+        match taken {
+            FromEditor::Forward(body) => send(sidecar.as_deref(), &body),
+            FromEditor::Answer(body) => bridge.to_editor(&body),
+            FromEditor::Drop => {}
             FromEditor::Exit(body) => {
-                send(&mut state, &body);
+                send(sidecar.as_deref(), &body);
                 return;
             }
-            FromEditor::Answer(body) => {
-                drop(state);
-                bridge.to_editor(&body);
-                continue;
-            }
-            FromEditor::Drop => continue,
         }
-        if !watched && let Some(process_id) = state.session.process_id() {
+        if !watched && let Some(process_id) = process_id {
             watched = true;
             watch(bridge, process_id);
         }
@@ -184,12 +188,12 @@ fn pump_up(bridge: &Arc<Bridge>, editor_in: impl Read) {
 }
 
 /// Writes to the sidecar; a failure shows at the reading side too, which replaces the sidecar.
-fn send(state: &mut State, body: &[u8]) {
-    if let Some(link) = &mut state.link
-        && let Err(error) = write_frame(&mut link.stream, body)
+fn send(sidecar: Option<&UnixStream>, body: &[u8]) {
+    if let Some(mut sidecar) = sidecar
+        && let Err(error) = write_frame(&mut sidecar, body)
     {
         tracing::debug!(%error, "the sidecar does not take a message");
-        let _ = link.stream.shutdown(Shutdown::Both);
+        let _ = sidecar.shutdown(Shutdown::Both);
     }
 }
 
@@ -290,9 +294,9 @@ fn revive(
                 LOSS_WINDOW.as_secs()
             )));
         }
-        let mut link = connector(losses.len())?;
+        let link = connector(losses.len())?;
         let mut source = reader(&link)?;
-        match replay(bridge, session, &mut link, &mut source) {
+        match replay(bridge, session, &link, &mut source) {
             Ok(()) => return Ok((link, source)),
             Err(error) => {
                 tracing::warn!(%error, "a new sidecar ended while it was told where we are");
@@ -305,13 +309,13 @@ fn revive(
 fn replay(
     bridge: &Bridge,
     session: &mut Session,
-    link: &mut Link,
+    link: &Link,
     source: &mut FrameSource<UnixStream>,
 ) -> io::Result<()> {
     let Some((initialize, own)) = session.replay_initialize() else {
         return Ok(());
     };
-    write_frame(&mut link.stream, &initialize)?;
+    write_frame(&mut &*link.stream, &initialize)?;
     if !own {
         // The editor still waits for this answer, and has said nothing since.
         return Ok(());
@@ -329,7 +333,7 @@ fn replay(
         }
     }
     for body in session.replay_rest() {
-        write_frame(&mut link.stream, &body)?;
+        write_frame(&mut &*link.stream, &body)?;
     }
     Ok(())
 }

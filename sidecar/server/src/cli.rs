@@ -26,7 +26,7 @@ mod terminal;
 
 use crate::{
     bridge,
-    config::Config,
+    config::{self, Config},
     connect::{self, Sharing},
     crash, demo, doctor,
     failure::{Failure, exit},
@@ -136,7 +136,8 @@ fn run(cli: Cli, terminal: &mut Terminal) -> Result<i32, Failure> {
         Command::Journal {
             action: Journal::Verify,
         } => journal::verify(context),
-        Command::Doctor => doctor(context),
+        Command::Doctor { settings: true } => Ok(settings(context)),
+        Command::Doctor { settings: false } => doctor(context),
         Command::Demo { nvim } => demo(context, nvim),
         // Done above: it needs no folders.
         Command::Completions { .. } => Ok(exit::DONE),
@@ -187,6 +188,18 @@ fn doctor(context: &mut Context<'_>) -> Result<i32, Failure> {
         context.terminal.say(&report.to_string());
     }
     Ok(if failed { exit::FAILED } else { exit::DONE })
+}
+
+fn settings(context: &mut Context<'_>) -> i32 {
+    let path = context.paths.display(&context.paths.config_file());
+    let template = config::template();
+    if context.terminal.json {
+        let object = json!({"file": path, "template": template});
+        context.terminal.object(&object);
+    } else {
+        context.terminal.say(&format!("# {path}\n\n{template}"));
+    }
+    exit::DONE
 }
 
 fn demo(context: &mut Context<'_>, nvim: bool) -> Result<i32, Failure> {

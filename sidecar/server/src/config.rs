@@ -16,7 +16,7 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
-pub use settings::{PROVIDER_SETTINGS, SETTINGS, Setting};
+pub use settings::{PROVIDER_SETTINGS, SETTINGS, Setting, template};
 
 /// What the user configured; [`Config::default`] is what no file means.
 #[derive(Debug, Clone, PartialEq, Eq)]

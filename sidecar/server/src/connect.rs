@@ -26,7 +26,7 @@ use std::{
         unix::net::UnixStream,
     },
     path::{Path, PathBuf},
-    sync::mpsc,
+    sync::{Arc, mpsc},
     thread,
     time::{Duration, Instant},
 };
@@ -58,7 +58,7 @@ pub enum ServedBy {
 #[derive(Debug)]
 pub struct Link {
     /// The client's end.
-    pub stream: UnixStream,
+    pub stream: Arc<UnixStream>,
     /// Who is at the other.
     pub served_by: ServedBy,
     ended: Option<mpsc::Receiver<()>>,
@@ -68,7 +68,7 @@ impl Link {
     /// A connection that nothing has to be waited for at its end.
     pub fn new(stream: UnixStream, served_by: ServedBy) -> Self {
         Self {
-            stream,
+            stream: Arc::new(stream),
             served_by,
             ended: None,
         }
@@ -323,7 +323,7 @@ fn in_process(paths: &Paths) -> Result<Link, Failure> {
         })
         .map_err(|error| broken(&error))?;
     Ok(Link {
-        stream: ours,
+        stream: Arc::new(ours),
         served_by: ServedBy::InProcess,
         ended: Some(ended),
     })

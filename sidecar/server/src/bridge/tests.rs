@@ -176,3 +176,31 @@ fn garbage_is_answered_and_the_next_message_is_read() {
         assert_eq!(rig.editor.read()["error"]["code"], -32700);
     }
 }
+
+#[test]
+fn both_ends_may_talk_much_before_they_listen() {
+    const MESSAGES: usize = 2000;
+    let mut rig = rig();
+    let mut sidecar = initialize(&mut rig);
+    let note = json!({"jsonrpc": "2.0", "method": "x", "params": {"text": "y".repeat(2000)}});
+    let (said_by_sidecar, said_by_editor) = (note.clone(), note);
+    let far = thread::spawn(move || {
+        for _ in 0..MESSAGES {
+            sidecar.say(said_by_sidecar.clone());
+        }
+        for _ in 0..MESSAGES {
+            sidecar.read();
+        }
+    });
+    let mut writer = Peer::new(rig.editor.stream.try_clone().unwrap());
+    let near = thread::spawn(move || {
+        for _ in 0..MESSAGES {
+            writer.say(said_by_editor.clone());
+        }
+    });
+    for _ in 0..MESSAGES {
+        assert_eq!(rig.editor.read()["method"], "x");
+    }
+    near.join().unwrap();
+    far.join().unwrap();
+}

@@ -94,7 +94,11 @@ pub(crate) enum Command {
         action: Journal,
     },
     /// Check the set-up and print a report that is safe to paste
-    Doctor,
+    Doctor {
+        /// Print every setting of the configuration, explained, instead
+        #[arg(long)]
+        settings: bool,
+    },
     /// See the whole of it in a scratch project: no key, no network
     Demo {
         /// Open the scratch project in Neovim, with the plugin

@@ -172,7 +172,7 @@ impl Client {
     ) -> Result<(), Failure> {
         let body = wire::call(id, method, params)
             .map_err(|error| Failure::internal(format!("{method} cannot be said: {error}")))?;
-        write_frame(&mut self.link.stream, &body).map_err(gone)
+        write_frame(&mut &*self.link.stream, &body).map_err(gone)
     }
 
     fn read(&mut self) -> Result<Vec<u8>, Failure> {
@@ -199,7 +199,7 @@ impl Client {
             (Some(id), Some(method)) => {
                 let text = format!("a terminal has no {method}");
                 let body = error_response(Some(id), METHOD_NOT_FOUND, &text);
-                write_frame(&mut self.link.stream, &body).map_err(gone)
+                write_frame(&mut &*self.link.stream, &body).map_err(gone)
             }
             (_, None) => Ok(()),
         }

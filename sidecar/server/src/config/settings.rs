@@ -1,4 +1,4 @@
-//! Every setting, declared once; the manual and `redline doctor --settings` are written from this.
+//! Every setting, declared once; `redline doctor --settings` prints this, and the manual quotes it.
 
 /// One setting of the configuration.
 #[derive(Debug, Clone, Copy)]
@@ -72,6 +72,24 @@ pub const PROVIDER_SETTINGS: &[Setting] = &[
     },
 ];
 
+/// A configuration with every setting explained and commented out.
+pub fn template() -> String {
+    let plain = SETTINGS.iter().filter(|setting| setting.key != "providers");
+    let plain = plain.map(|setting| (setting.key.to_owned(), setting));
+    let provider = PROVIDER_SETTINGS.iter();
+    let provider = provider.map(|setting| (format!("providers.NAME.{}", setting.key), setting));
+    let explained = plain.chain(provider).map(|(key, setting)| {
+        let Setting {
+            takes,
+            default,
+            doc,
+            ..
+        } = setting;
+        format!("# {doc}\n# Takes {takes}. Default: {default}.\n# {key} =\n\n")
+    });
+    explained.collect()
+}
+
 /// The known name that `name` is most likely a typing error of.
 pub(super) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     known
@@ -100,6 +118,22 @@ fn distance(a: &str, b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_template_names_every_setting() {
+        let template = template();
+        for setting in PROVIDER_SETTINGS {
+            let line = format!("# providers.NAME.{} =", setting.key);
+            assert!(template.contains(&line), "{line}");
+        }
+        for setting in SETTINGS.iter().filter(|setting| setting.key != "providers") {
+            assert!(
+                template.contains(&format!("# {} =", setting.key)),
+                "{}",
+                setting.key
+            );
+        }
+    }
 
     #[test]
     fn the_nearest_name_is_near() {
