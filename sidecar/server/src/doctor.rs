@@ -12,11 +12,14 @@ use crate::{
     connect::{self, Attempt, ServedBy},
     crash,
     failure::Failure,
-    hello::{Build, PROTOCOL_VERSION},
+    hello::PROTOCOL_VERSION,
     paths::{Paths, private_folder},
 };
+use redline_workspace::{
+    Journal, JournalOptions, PrivateStore, RootOptions, Store, StoreState, WorkspaceRoot,
+};
 use serde::Serialize;
-use std::{fmt, path::Path};
+use std::{fmt, path::Path, sync::Arc};
 
 /// How a check came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -90,7 +93,7 @@ impl fmt::Display for Report {
 /// Checks everything that can be checked without changing anything but making private folders.
 pub fn check(paths: &Paths, root: Result<&Path, &Failure>) -> Report {
     let config = Config::load(paths);
-    let mut checks = vec![workspace(paths, root)];
+    let mut checks = workspace(paths, root);
     checks.extend(configuration(paths, &config));
     if let Ok(config) = &config {
         checks.extend(model(config));
@@ -135,22 +138,67 @@ fn shorten(text: &str, paths: &Paths) -> String {
     }
 }
 
-fn workspace(paths: &Paths, root: Result<&Path, &Failure>) -> Check {
+fn workspace(paths: &Paths, root: Result<&Path, &Failure>) -> Vec<Check> {
     const NAME: &str = "workspace";
-    match root {
-        Ok(root) => {
-            let opened = redline_workspace::WorkspaceRoot::open(root, Default::default());
-            match opened {
-                Ok(_) => of(NAME, Outcome::Ok, paths.display(root), ""),
-                Err(error) => failed(
-                    NAME,
-                    &Failure::new(error.code(), error.to_string(), error.hint()),
-                    paths,
-                ),
-            }
+    let root = match root {
+        Ok(root) => root,
+        Err(failure) => return vec![failed(NAME, failure, paths)],
+    };
+    match WorkspaceRoot::open(root, RootOptions::default()) {
+        Ok(opened) => vec![
+            of(NAME, Outcome::Ok, paths.display(root), ""),
+            store(opened, paths),
+        ],
+        Err(error) => {
+            let failure = Failure::new(error.code(), error.to_string(), error.hint());
+            vec![failed(NAME, &failure, paths)]
         }
-        Err(failure) => failed(NAME, failure, paths),
     }
+}
+
+/// The durable store of the project, and its journal.
+fn store(root: WorkspaceRoot, paths: &Paths) -> Check {
+    const NAME: &str = "durable store";
+    let key = match PrivateStore::new(paths.state_dir.clone()).seal_key() {
+        Ok(key) => key,
+        Err(error) => {
+            let failure = Failure::new(error.code(), error.to_string(), error.hint());
+            return failed(NAME, &failure, paths);
+        }
+    };
+    let store = Store::new(root, key);
+    // Nothing is written, so no time is told.
+    let journal = Journal::new(store.clone(), Arc::new(|| 0), JournalOptions::default());
+    let looked = store.state().and_then(|state| match state {
+        StoreState::Absent => Ok(of(
+            NAME,
+            Outcome::Ok,
+            "none yet; it is made on first need",
+            "",
+        )),
+        StoreState::Unsealed => Ok(of(
+            NAME,
+            Outcome::Warning,
+            "it was not made here, so nothing in it is trusted",
+            "if it came with a clone, remove .agentic; nothing of yours is in it",
+        )),
+        StoreState::Sealed => journal.verify().map(|report| match report.is_sound() {
+            true => {
+                let found = format!("sound, {} journal records", report.records);
+                of(NAME, Outcome::Ok, found, "")
+            }
+            false => of(
+                NAME,
+                Outcome::Failed,
+                format!("the journal has {} findings", report.findings.len()),
+                "run `redline journal verify`",
+            ),
+        }),
+    });
+    looked.unwrap_or_else(|error| {
+        let failure = Failure::new(error.code(), error.to_string(), error.hint());
+        failed(NAME, &failure, paths)
+    })
 }
 
 fn configuration(paths: &Paths, config: &Result<Config, Failure>) -> Vec<Check> {
@@ -289,11 +337,6 @@ fn crashes(paths: &Paths) -> Check {
             "report it; it holds no file content. Remove it when you have",
         ),
     }
-}
-
-/// The build, for `redline --version` and reports.
-pub fn build() -> Build {
-    Build::of_process()
 }
 
 #[cfg(test)]
