@@ -302,7 +302,7 @@ fn spawn(option: &str) -> Result<Detached, Failure> {
 /// Serves one connection on a thread of this process.
 fn in_process(paths: &Paths) -> Result<Link, Failure> {
     let broken = |error: &io::Error| Failure::io("cannot serve in this process", error);
-    let host = Host::open(paths, true)?;
+    let host = Host::open(paths, true);
     let (ours, theirs) = UnixStream::pair().map_err(|error| broken(&error))?;
     theirs
         .set_nonblocking(true)

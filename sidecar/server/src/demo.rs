@@ -137,7 +137,7 @@ impl Demo {
         self.redline(&["show"], "")?;
         self.say("Reviewed hunk by hunk. What is accepted is committed, all of it or nothing:");
         self.redline(&["review"], ANSWERS)?;
-        self.say("The files have changed:");
+        self.say("What was accepted is on the disk:");
         self.diff()?;
         self.say("The whole turn is taken back:");
         self.redline(&["undo"], "")?;
@@ -204,29 +204,18 @@ impl Demo {
         self.start(format!("redline {}", quoted.join(" ")), command, input)
     }
 
-    /// Shows what the disk says now.
+    /// Shows what the disk says now of one file.
     fn diff(&mut self) -> Result<(), Failure> {
-        let before = self.base.path().join("before");
-        std::fs::create_dir(&before)
-            .and_then(|()| {
-                PROJECT
-                    .iter()
-                    .try_for_each(|(name, text)| std::fs::write(before.join(name), text))
-            })
-            .map_err(|error| Failure::io("cannot keep the project as it was", &error))?;
-        let mut command = Command::new("sh");
-        command
-            .arg("-c")
-            .arg("for f in *.*; do cmp -s \"$f\" \"../before/$f\" || ls -l \"$f\"; done");
-        self.start(
-            "ls -l (files that differ from before)".to_owned(),
-            command,
-            "",
-        )
+        let (name, text) = PROJECT[1];
+        std::fs::write(self.base.path().join(name), text)
+            .map_err(|error| Failure::io("cannot keep a file as it was", &error))?;
+        let mut command = Command::new("diff");
+        command.args(["-u", &format!("../{name}"), name]);
+        self.start(format!("diff -u ../{name} {name}"), command, "")
     }
 
     fn start(&mut self, line: String, mut command: Command, input: &str) -> Result<(), Failure> {
-        self.say(&format!("\n$ {line}"));
+        self.say(&format!("$ {line}"));
         command
             .current_dir(self.project())
             .envs(self.env())
@@ -247,7 +236,8 @@ impl Demo {
         }
         let status = child.wait().map_err(|error| broken(&error))?;
         self.commands.push(line.clone());
-        if status.success() {
+        // `diff` says 1 when there is a difference.
+        if status.success() || (line.starts_with("diff ") && status.code() == Some(1)) {
             self.say("");
             return Ok(());
         }

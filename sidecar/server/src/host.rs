@@ -9,7 +9,6 @@ use redline_workspace::{Faults, PrivateStore};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::config::Config;
-use crate::failure::Failure;
 use crate::hubs::{Hubs, HubsOptions};
 use crate::models::ConfiguredModels;
 use crate::paths::Paths;
@@ -23,31 +22,25 @@ pub struct Host {
 impl Host {
     /// Composes the hubs. Nothing of a workspace is touched until a client names one.
     ///
-    /// # Errors
-    ///
-    /// When the configuration cannot be used.
-    pub fn open(paths: &Paths, in_process: bool) -> Result<Self, Failure> {
+    /// A configuration that cannot be used is a notice, and stops turns alone.
+    pub fn open(paths: &Paths, in_process: bool) -> Self {
         Self::open_with_faults(paths, in_process, None)
     }
 
     /// The same, with a seam through which tests make the disk fail.
-    ///
-    /// # Errors
-    ///
-    /// As [`open`](Self::open).
     pub fn open_with_faults(
         paths: &Paths,
         in_process: bool,
         faults: Option<Arc<dyn Faults>>,
-    ) -> Result<Self, Failure> {
-        let config = Config::load(paths)?;
+    ) -> Self {
+        let config = Config::load_or_default(paths);
         let mut notices = config.warnings.clone();
         notices.extend(crate::crash::take_notices(paths));
         let models = ConfiguredModels {
             config,
             env: Box::new(variable),
         };
-        Ok(Self {
+        Self {
             hubs: Hubs::new(HubsOptions {
                 private: Arc::new(PrivateStore::new(paths.state_dir.clone())),
                 models: Arc::new(models),
@@ -55,7 +48,7 @@ impl Host {
                 notices,
                 faults,
             }),
-        })
+        }
     }
 
     /// Serves one client to the end of its connection.

@@ -48,6 +48,9 @@ impl Models for ConfiguredModels {
 /// A failure that names the setting, when it does not lead to a model.
 fn open(models: &ConfiguredModels, wanted: Option<&str>) -> Result<Model, Failure> {
     let config = &models.config;
+    if let Some(fault) = &config.fault {
+        return Err(fault.clone());
+    }
     let chosen = match wanted {
         Some(name) if name != BUILT_IN_NAME => Some(ModelRef::parse(name).ok_or_else(|| {
             Failure::new(

@@ -167,7 +167,7 @@ async fn serve(paths: &Paths, idle: Duration) -> Result<(), Failure> {
     let socket = paths.socket();
     let broken =
         |error: io::Error| Failure::io(format!("cannot listen on {}", socket.display()), &error);
-    let host = Host::open(paths, false)?;
+    let host = Host::open(paths, false);
     let listener = listen(paths).map_err(broken)?;
     let mut terminated = signal(SignalKind::terminate()).map_err(broken)?;
     let mut interrupted = signal(SignalKind::interrupt()).map_err(broken)?;
