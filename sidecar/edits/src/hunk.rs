@@ -175,6 +175,11 @@ impl Hunk {
         calls
     }
 
+    /// Whether all it does is to take the LF from the end of the text: more lines there oppose it.
+    pub(crate) fn only_drops_last_ending(&self) -> bool {
+        self.removed.strip_suffix('\n') == Some(&self.replacement) && !self.replacement.is_empty()
+    }
+
     /// What the agent wrote, amended or not.
     pub fn agent_text(&self) -> &str {
         match &self.state {

@@ -12,6 +12,7 @@
 //! | --- | --- |
 //! | `propose` | an agent's edit becomes hunks |
 //! | `change` | an edit of the text moves, breaks, lifts and settles hunks |
+//! | `own` | edits that are a hunk's own, applied or undone |
 //! | `evaluate` | what a touched hunk's place reads now |
 //! | `settle` | decisions: accept, reject, withdraw, reopen, amend, propose again |
 //! | `split` | one hunk becomes several |
@@ -20,6 +21,7 @@
 
 mod change;
 mod evaluate;
+mod own;
 mod propose;
 mod rebase;
 mod records;
@@ -69,6 +71,9 @@ struct Entry {
     expected: bool,
     /// How it had been accepted before that was undone.
     reopened: Option<bool>,
+    /// Accepted hunks that changed its accepted text: until they are undone its place says nothing
+    /// about it.
+    under: Vec<u32>,
 }
 
 /// Lines around a hunk that were changed together with it, as they were before.
@@ -88,12 +93,27 @@ impl Entry {
             region: None,
             expected: false,
             reopened: None,
+            under: Vec::new(),
         }
     }
 
     /// Pending, and its place reads what it was written against.
     fn is_pending(&self) -> bool {
         matches!(self.hunk.state, HunkState::Pending)
+    }
+
+    /// Part of the proposed text, or to be that again as it is.
+    fn claims(&self) -> bool {
+        let is_amended = matches!(
+            self.hunk.state,
+            HunkState::Conflict(ConflictInfo::Amended { .. })
+        );
+        self.is_pending() || (is_amended && self.region.is_none())
+    }
+
+    /// Pending, and its edit is on the way from the editor.
+    fn is_expected(&self) -> bool {
+        self.expected && self.is_pending()
     }
 
     /// Accepted, and its place still reads its text.
@@ -229,10 +249,7 @@ impl HunkSet {
         }
         let keys = self.keys_by_place(ids)?.into_iter();
         Ok(keys
-            .filter_map(|key| {
-                let replacement = &self.entry(key)?.hunk.replacement;
-                Some(change_of(replacement, self.range_of(key), text))
-            })
+            .filter_map(|key| self.applied_change(self.slots[key as usize] as usize, text))
             .collect())
     }
 
@@ -247,7 +264,16 @@ impl HunkSet {
         text: &Rope,
         ids: &[HunkId],
     ) -> Result<Vec<TextChange>, HunkError> {
-        let applied = |key| self.entry(key).filter(|entry| entry.is_applied());
+        // A last line without LF cannot come back where lines follow by now.
+        let fits = |key, removed: &str| {
+            removed.is_empty()
+                || removed.ends_with('\n')
+                || self.range_of(key).end == text.len_bytes()
+        };
+        let applied = |key| {
+            let entry = self.entry(key).filter(|entry| entry.is_applied())?;
+            fits(key, &entry.hunk.removed).then_some(entry)
+        };
         let unapplied = ids
             .iter()
             .find(|id| self.key(id).ok().and_then(applied).is_none());
@@ -278,8 +304,33 @@ impl HunkSet {
     }
 
     fn pending_changes<'a>(&'a self, text: &'a Rope) -> impl Iterator<Item = TextChange> + 'a {
-        self.pending()
-            .map(|(hunk, range)| change_of(&hunk.replacement, range, text))
+        let pending = |slot: &usize| self.is_pending_at(*slot);
+        (0..self.anchors.len())
+            .filter(pending)
+            .filter_map(|slot| self.applied_change(slot, text))
+    }
+
+    fn is_pending_at(&self, slot: usize) -> bool {
+        let entry = self.entry(self.anchors.key(slot));
+        entry.is_some_and(Entry::is_pending)
+    }
+
+    /// What putting the hunk at `slot` in would do to the text.
+    fn applied_change(&self, slot: usize, text: &Rope) -> Option<TextChange> {
+        let replacement = &self.entry(self.anchors.key(slot))?.hunk.replacement;
+        let mut change = change_of(replacement, self.anchors.range(slot), text);
+        if is_open(&change.text) && self.is_followed(slot) {
+            change.text.push('\n');
+        }
+        Some(change)
+    }
+
+    /// Whether a pending hunk behind `slot` adds lines.
+    fn is_followed(&self, slot: usize) -> bool {
+        (slot + 1..self.anchors.len()).any(|behind| {
+            let entry = self.entry(self.anchors.key(behind));
+            entry.is_some_and(|entry| entry.is_pending() && !entry.hunk.replacement.is_empty())
+        })
     }
 
     fn entry(&self, key: u32) -> Option<&Entry> {
@@ -354,9 +405,10 @@ impl HunkSet {
         Some(entry.hunk.id.clone())
     }
 
-    /// Rebuilds the anchors from `places`; equal starts keep their order.
+    /// Rebuilds the anchors from `places`: by start, insertions before what starts there, and
+    /// else in the order given.
     fn arrange(&mut self, mut places: Vec<(u32, Range<usize>)>) {
-        places.sort_by_key(|(_, range)| range.start);
+        places.sort_by_key(|(_, range)| (range.start, !range.is_empty()));
         for (slot, (key, _)) in places.iter().enumerate() {
             self.slots[*key as usize] = slot as u32;
         }
@@ -375,7 +427,7 @@ fn change_of(replacement: &str, range: Range<usize>, text: &Rope) -> TextChange 
         ending_before(text, range.start),
         ending_after(text, range.end),
     );
-    if range.end < text.len_bytes() && !adapted.is_empty() && !adapted.ends_with('\n') {
+    if range.end < text.len_bytes() && is_open(&adapted) {
         let own = linewise::slice(text, range.clone());
         let ending = if own.ends_with("\r\n") { "\r\n" } else { "\n" };
         adapted.push_str(ending);
@@ -384,6 +436,11 @@ fn change_of(replacement: &str, range: Range<usize>, text: &Rope) -> TextChange 
         range,
         text: adapted,
     }
+}
+
+/// Whether a text has a last line without LF.
+fn is_open(text: &str) -> bool {
+    !text.is_empty() && !text.ends_with('\n')
 }
 
 /// The ending of the line before `byte`, which is a line start.
@@ -408,9 +465,7 @@ fn ending_after(text: &Rope, byte: usize) -> &'static str {
 /// Whether `found` is what applying `replacement` leaves: the same lines, or one LF more.
 fn is_applied_text(found: &str, replacement: &str) -> bool {
     linewise::same(found, replacement)
-        || (!replacement.is_empty()
-            && !replacement.ends_with('\n')
-            && linewise::lf(found).strip_suffix('\n') == Some(replacement))
+        || (is_open(replacement) && linewise::lf(found).strip_suffix('\n') == Some(replacement))
 }
 
 /// Whether `info` pins a hunk that waits for its base lines to come back.

@@ -22,6 +22,8 @@
 //! | `merge` | three texts into one |
 
 mod anchors;
+#[cfg(any(test, feature = "checks"))]
+pub mod checks;
 mod diff;
 mod formats;
 mod hunk;

@@ -10,7 +10,10 @@ use std::ops::Range;
 
 use ropey::Rope;
 
-use super::{Entry, HunkSet, Region, is_applied_text};
+use super::{
+    Entry, HunkSet, Region, is_open,
+    own::{OwnPart, Owner, Ownership},
+};
 use crate::{
     diff::{LineDiff, diff_with_offsets},
     hunk::{HunkEvent, HunkState},
@@ -23,22 +26,17 @@ pub(super) struct Edit<'a> {
     pub(super) at: Range<usize>,
     /// Where that begins in the text before all edits.
     pub(super) origin: usize,
+    /// Up to here the edits before this one may have changed the text.
+    pub(super) floor: usize,
     /// What comes.
     pub(super) text: &'a str,
 }
 
-/// Hunks whose own application or undoing an edit is, with the ranges they have after it.
-pub(super) struct Owners {
-    pub(super) kind: Ownership,
-    pub(super) hunks: Vec<(u32, Range<usize>)>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ownership {
-    /// The edit puts their replacements in.
-    Applied,
-    /// The edit puts their removed lines back.
-    Reverted,
+impl Edit<'_> {
+    /// Whether it leaves a last line without LF.
+    fn is_open(&self) -> bool {
+        is_open(self.text)
+    }
 }
 
 /// What an edit means for a range that it touches.
@@ -78,23 +76,19 @@ impl HunkSet {
             return;
         }
         let mut dirty = Vec::new();
-        if let Some(owners) = self.expected_owners(&lines, &old, &new) {
-            let edit = Edit {
-                at: lines.clone(),
-                origin: lines.start,
-                text: &new,
-            };
-            self.line_edit(&edit, Some(owners), before, &mut dirty, events);
+        let whole = Edit {
+            at: lines.clone(),
+            origin: lines.start,
+            floor: 0,
+            text: &new,
+        };
+        if let Some(parts) = self.expected_parts(&whole, &old) {
+            self.own_edits(&whole, parts, before, &mut dirty, events);
         } else if is_one_edit(&old, &new) {
-            let edit = Edit {
-                at: lines.clone(),
-                origin: lines.start,
-                text: &new,
-            };
             if linewise::same(&old, &new) {
                 self.nudge(lines.end, delta);
             } else {
-                self.line_edit(&edit, None, before, &mut dirty, events);
+                self.line_edit(&whole, None, before, &mut dirty, events);
             }
         } else {
             let diff = diff_with_offsets(&old, &new);
@@ -115,25 +109,32 @@ impl HunkSet {
     ) {
         let mut moved: i64 = 0;
         let (mut old_line, mut new_line) = (0, 0);
+        let mut done = 0;
         for edit in &diff.edits {
             let run = old_line..edit.old.start;
-            moved += self.follow_endings(diff, (old, new), (run, new_line), start, moved);
+            let longer = self.follow_endings(diff, (old, new), (run, new_line), start, moved);
+            moved += longer.unwrap_or(0);
             let (gone, come) = (diff.old_bytes(edit), diff.new_bytes(edit));
             let at = (start + gone.start).saturating_add_signed(moved as isize);
+            if longer.is_some() {
+                done = at;
+            }
             let line_edit = Edit {
                 at: at..at + gone.len(),
                 origin: start + gone.start,
+                floor: done,
                 text: &new[come.clone()],
             };
             self.line_edit(&line_edit, None, before, dirty, events);
             moved += come.len() as i64 - gone.len() as i64;
+            done = at + come.len();
             (old_line, new_line) = (edit.old.end, edit.new.end);
         }
         let run = old_line..diff.old_offsets.len() - 1;
         self.follow_endings(diff, (old, new), (run, new_line), start, moved);
     }
 
-    /// Lines of a common run may differ in their endings; gives how many bytes that adds.
+    /// Lines of a common run may differ in their endings; gives how many bytes that adds if so.
     fn follow_endings(
         &mut self,
         diff: &LineDiff,
@@ -141,11 +142,11 @@ impl HunkSet {
         (run, new_line): (Range<usize>, usize),
         start: usize,
         moved: i64,
-    ) -> i64 {
+    ) -> Option<i64> {
         let old_bytes = diff.old_offsets[run.start]..diff.old_offsets[run.end];
         let new_bytes = diff.new_offsets[new_line]..diff.new_offsets[new_line + run.len()];
         if old[old_bytes] == new[new_bytes] {
-            return 0;
+            return None;
         }
         let mut added = 0;
         for (line, new_line) in run.zip(new_line..) {
@@ -156,7 +157,7 @@ impl HunkSet {
             self.nudge(end as usize, delta);
             added += delta;
         }
-        added
+        Some(added)
     }
 
     /// The line that ends at `end` got longer by `delta` bytes without being changed.
@@ -177,7 +178,7 @@ impl HunkSet {
     pub(super) fn line_edit(
         &mut self,
         edit: &Edit<'_>,
-        owners: Option<Owners>,
+        owner: Option<Owner>,
         before: &Rope,
         dirty: &mut Vec<u32>,
         events: &mut Vec<HunkEvent>,
@@ -187,17 +188,30 @@ impl HunkSet {
         let mut slots = self.anchors.reaching(first, edit.at.start);
         let reaching = slots.len();
         slots.extend(first..beyond);
-        let owners = owners.or_else(|| self.owners(&slots, edit, before));
+        let owner = owner.or_else(|| self.owner(&slots, edit));
+        if owner.is_none() {
+            if let Some(parts) = self.owners(&slots, edit, before) {
+                return self.own_edits(edit, parts, before, dirty, events);
+            }
+            if let Some(slid) = self.slid(edit, before) {
+                let edit = Edit {
+                    at: slid.at,
+                    origin: slid.origin,
+                    floor: edit.floor,
+                    text: &slid.text,
+                };
+                return self.line_edit(&edit, Some(slid.owner), before, dirty, events);
+            }
+        }
         let delta = edit.text.len() as i64 - edit.at.len() as i64;
 
         let mut places = Vec::with_capacity(slots.len());
         for &slot in &slots {
             let key = self.anchors.key(slot);
             let range = self.anchors.range(slot);
-            let owned = owners.as_ref().and_then(|owners| owners.range(key));
-            let place = match owned {
-                Some(range) => range,
-                None => self.follow(key, range, slot, edit, owners.as_ref(), before, dirty),
+            let place = match owner {
+                Some(owner) if owner.key == key => edit.at.start..edit.at.start + edit.text.len(),
+                _ => self.follow((key, slot), range, edit, owner, before, dirty),
             };
             places.push((key, place));
         }
@@ -211,160 +225,94 @@ impl HunkSet {
         for (slot, (key, _)) in (first..).zip(&*inside) {
             self.slots[*key as usize] = slot as u32;
         }
-        if let Some(owners) = owners {
-            self.own(&owners, events);
+        if let Some(entry) = owner.and_then(|owner| self.entry_mut(owner.key)) {
+            entry.region = None;
+        }
+        match owner {
+            Some(Owner {
+                key,
+                kind: Ownership::Applied,
+            }) => self.settle_applied(key, events),
+            Some(Owner {
+                key,
+                kind: Ownership::Reverted,
+            }) => self.reopen_reverted(key, events),
+            None => {}
+        }
+    }
+
+    /// Follows an edit that is nothing but the own edits of several hunks.
+    fn own_edits(
+        &mut self,
+        edit: &Edit<'_>,
+        parts: Vec<OwnPart>,
+        before: &Rope,
+        dirty: &mut Vec<u32>,
+        events: &mut Vec<HunkEvent>,
+    ) {
+        for part in parts {
+            let own = Edit {
+                floor: part.at.start,
+                at: part.at,
+                origin: part.origin,
+                text: &edit.text[part.text],
+            };
+            self.line_edit(&own, Some(part.owner), before, dirty, events);
         }
     }
 
     /// Where a touched hunk lies after an edit that is not its own.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "one place and one edit, with their texts"
-    )]
     fn follow(
         &mut self,
-        key: u32,
+        (key, slot): (u32, usize),
         range: Range<usize>,
-        slot: usize,
         edit: &Edit<'_>,
-        owners: Option<&Owners>,
+        owner: Option<Owner>,
         before: &Rope,
         dirty: &mut Vec<u32>,
     ) -> Range<usize> {
         let delta = edit.text.len() as isize - edit.at.len() as isize;
         let shifted = |offset: usize| offset.saturating_add_signed(delta);
-        if let Some(owners) = owners
+        if let Some(owner) = owner
             && edit.at.is_empty()
             && range.is_empty()
         {
-            // Other insertions at the same point keep their side of the one that went in.
-            let at = owners
-                .end_before(slot, &self.slots)
-                .unwrap_or(edit.at.start);
-            return at..at;
+            // Other insertions at the same point keep their side of the one that went in, if a line
+            // can start there.
+            let is_behind = self.slots[owner.key as usize] < slot as u32;
+            if !is_behind {
+                return range;
+            }
+            if !edit.is_open() {
+                return shifted(range.start)..shifted(range.end);
+            }
         }
         let Some(entry) = self.entry_mut(key) else {
             return range;
         };
-        let absorbs = owners.is_none() && entry.region.is_some();
+        let is_accepted = matches!(entry.hunk.state, HunkState::Accepted { .. });
+        let ends_text = !is_accepted && entry.hunk.only_drops_last_ending();
+        let is_at_end = edit.at.is_empty() && edit.at.start == range.end && ends_text;
+        let absorbs = owner.is_none() && (entry.region.is_some() || is_at_end);
         match effect(&range, edit, absorbs) {
             Effect::Stays => range,
             Effect::Moves => shifted(range.start)..shifted(range.end),
             Effect::Against => {
                 entry.widen(&range, edit, before);
-                dirty.push(key);
+                match owner {
+                    Some(owner) if owner.kind == Ownership::Applied && is_accepted => {
+                        entry.under.push(owner.key);
+                    }
+                    _ => dirty.push(key),
+                }
                 let start = range.start.min(edit.at.start);
                 start..shifted(range.end.max(edit.at.end))
             }
         }
     }
-
-    /// Settles (or reopens) the hunks that an edit belongs to.
-    fn own(&mut self, owners: &Owners, events: &mut Vec<HunkEvent>) {
-        for &(key, _) in &owners.hunks {
-            match owners.kind {
-                Ownership::Applied => self.settle_applied(key, events),
-                Ownership::Reverted => self.reopen_reverted(key, events),
-            }
-        }
-    }
-
-    /// Finds the hunks whose own edit this is.
-    fn owners(&self, slots: &[usize], edit: &Edit<'_>, before: &Rope) -> Option<Owners> {
-        let inside: Vec<(u32, Range<usize>, &Entry)> = slots
-            .iter()
-            .filter_map(|&slot| {
-                let key = self.anchors.key(slot);
-                Some((key, self.anchors.range(slot), self.entry(key)?))
-            })
-            .filter(|(_, range, entry)| {
-                edit.at.start <= range.start
-                    && range.end <= edit.at.end
-                    && (entry.is_pending() || entry.is_applied())
-            })
-            .collect();
-        let whole = |wanted: &dyn Fn(&Entry) -> bool, kind: Ownership| {
-            let (key, ..) = inside.iter().find(|(_, range, entry)| {
-                *range == edit.at && wanted(entry) && is_applied_text(edit.text, entry.text(kind))
-            })?;
-            let start = edit.at.start;
-            Some(Owners {
-                kind,
-                hunks: vec![(*key, start..start + edit.text.len())],
-            })
-        };
-        let all = |wanted: &dyn Fn(&Entry) -> bool, kind: Ownership| {
-            let chosen: Vec<_> = inside
-                .iter()
-                .filter(|(_, _, entry)| wanted(entry))
-                .collect();
-            if chosen.len() < 2 {
-                return None;
-            }
-            let old = linewise::slice(before, edit.origin..edit.origin + edit.at.len());
-            let hunks = chosen
-                .iter()
-                .map(|(key, range, entry)| (*key, range.clone(), entry.text(kind)));
-            composed(hunks, edit.at.start, &old, edit.text).map(|hunks| Owners { kind, hunks })
-        };
-        use Ownership::{Applied, Reverted};
-        let expected = |entry: &Entry| entry.is_pending() && entry.expected;
-        whole(&expected, Applied)
-            .or_else(|| whole(&Entry::is_applied, Reverted))
-            .or_else(|| whole(&Entry::is_pending, Applied))
-            .or_else(|| all(&expected, Applied))
-            .or_else(|| all(&Entry::is_applied, Reverted))
-            .or_else(|| all(&Entry::is_pending, Applied))
-    }
-
-    /// The announced hunks in `lines`, when the change is exactly their application.
-    fn expected_owners(&self, lines: &Range<usize>, old: &str, new: &str) -> Option<Owners> {
-        let hunks: Vec<_> = self
-            .touched(lines)
-            .into_iter()
-            .map(|slot| (self.anchors.key(slot), self.anchors.range(slot)))
-            .filter_map(|(key, range)| Some((key, range, self.entry(key)?)))
-            .filter(|(_, range, entry)| {
-                let inside = lines.start <= range.start && range.end <= lines.end;
-                inside && entry.expected && entry.is_pending()
-            })
-            .map(|(key, range, entry)| (key, range, entry.text(Ownership::Applied)))
-            .collect();
-        if hunks.is_empty() {
-            return None;
-        }
-        Some(Owners {
-            kind: Ownership::Applied,
-            hunks: composed(hunks.into_iter(), lines.start, old, new)?,
-        })
-    }
-}
-
-impl Owners {
-    fn range(&self, key: u32) -> Option<Range<usize>> {
-        let (_, range) = self.hunks.iter().find(|(owner, _)| *owner == key)?;
-        Some(range.clone())
-    }
-
-    /// Where the last of them before `slot` ends.
-    fn end_before(&self, slot: usize, slots: &[u32]) -> Option<usize> {
-        let before = self.hunks.iter().rev();
-        let (_, range) = before
-            .into_iter()
-            .find(|(key, _)| (slots[*key as usize] as usize) < slot)?;
-        Some(range.end)
-    }
 }
 
 impl Entry {
-    /// What an edit of this kind puts at the hunk's place.
-    fn text(&self, kind: Ownership) -> &str {
-        match kind {
-            Ownership::Applied => &self.hunk.replacement,
-            Ownership::Reverted => &self.hunk.removed,
-        }
-    }
-
     /// Remembers the lines around the hunk that `edit` changes together with it.
     fn widen(&mut self, range: &Range<usize>, edit: &Edit<'_>, before: &Rope) {
         let origin = |offset: usize| edit.origin + (offset - edit.at.start);
@@ -426,8 +374,7 @@ fn effect(range: &Range<usize>, edit: &Edit<'_>, absorbs: bool) -> Effect {
         };
     }
     // Lines without LF now end the text: what went behind them has no line start any more.
-    let open_end = !edit.text.is_empty() && !edit.text.ends_with('\n');
-    if range.is_empty() && range.start == end && open_end {
+    if range.is_empty() && range.start == end && edit.is_open() {
         return Effect::Against;
     }
     if range.end <= start {
@@ -437,54 +384,6 @@ fn effect(range: &Range<usize>, edit: &Edit<'_>, absorbs: bool) -> Effect {
     } else {
         Effect::Against
     }
-}
-
-/// Checks that `new` is `old` with the texts of `hunks` at their ranges; gives the ranges after it.
-///
-/// `old` begins at `start`; the ranges are in order and lie inside.
-fn composed<'a>(
-    hunks: impl Iterator<Item = (u32, Range<usize>, &'a str)>,
-    start: usize,
-    old: &str,
-    new: &str,
-) -> Option<Vec<(u32, Range<usize>)>> {
-    let mut rest = new;
-    let mut done = start;
-    let mut ranges = Vec::new();
-    for (key, range, text) in hunks {
-        if range.start < done {
-            return None;
-        }
-        take_lines(&mut rest, &old[done - start..range.start - start])?;
-        let at = start + new.len() - rest.len();
-        let found = take(&mut rest, linewise::line_count(text))?;
-        if !is_applied_text(found, text) {
-            return None;
-        }
-        ranges.push((key, at..at + found.len()));
-        done = range.end;
-    }
-    take_lines(&mut rest, &old[done - start..])?;
-    rest.is_empty().then_some(ranges)
-}
-
-/// Takes `lines` off the front of `rest`.
-fn take_lines(rest: &mut &str, lines: &str) -> Option<()> {
-    let found = take(rest, linewise::line_count(lines))?;
-    linewise::same(found, lines).then_some(())
-}
-
-/// Takes `count` lines off the front of `rest`.
-fn take<'a>(rest: &mut &'a str, count: usize) -> Option<&'a str> {
-    let end = match count {
-        0 => 0,
-        _ => memchr::memchr_iter(b'\n', rest.as_bytes())
-            .nth(count - 1)
-            .map_or(rest.len(), |lf| lf + 1),
-    };
-    let (taken, left) = rest.split_at(end);
-    *rest = left;
-    (linewise::line_count(taken) == count).then_some(taken)
 }
 
 /// The state that an applied hunk takes.

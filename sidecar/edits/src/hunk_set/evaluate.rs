@@ -1,10 +1,10 @@
 //! What a touched hunk's place reads now: the text decides, however it came to be.
 
-use std::ops::Range;
+use std::{ops::Range, sync::Arc};
 
 use ropey::Rope;
 
-use super::{Entry, HunkSet, change::accepted, lifts};
+use super::{Entry, HunkSet, change::accepted, is_open, lifts};
 use crate::{
     hunk::{ConflictInfo, ConflictSides, HunkEvent, HunkState},
     linewise,
@@ -23,51 +23,96 @@ enum Reading {
 impl HunkSet {
     /// Reads the places of the hunks in `keys` in `text`, and settles what that means.
     pub(super) fn evaluate(&mut self, keys: &[u32], text: &Rope, events: &mut Vec<HunkEvent>) {
+        // What is put in by this very change is no undoing of what had been put in before.
+        let mut applied = Vec::new();
+        for &key in keys {
+            self.evaluate_unapplied(key, text, &mut applied, events);
+        }
+        while self.evaluate_accepted(keys, text, &applied, events) {}
+    }
+
+    /// Reads the place of a hunk that is not accepted.
+    fn evaluate_unapplied(
+        &mut self,
+        key: u32,
+        text: &Rope,
+        applied: &mut Vec<(u32, Range<usize>)>,
+        events: &mut Vec<HunkEvent>,
+    ) {
+        let range = self.range_of(key);
+        let Some(entry) = self.entry(key).filter(|entry| entry.region.is_some()) else {
+            return;
+        };
+        let state = &entry.hunk.state;
+        if matches!(state, HunkState::Accepted { .. }) {
+            return;
+        }
+        match (state, entry.reading(&range, text)) {
+            (HunkState::Pending | HunkState::Conflict(_), Reading::New(place)) => {
+                applied.push((key, range));
+                self.restore_place(key, place);
+                self.settle_applied(key, events);
+            }
+            (HunkState::Pending, Reading::Old(place)) => self.restore_place(key, place),
+            (HunkState::Pending, Reading::Other) => {
+                self.turn(key, HunkState::Conflict(ConflictInfo::Changed));
+                self.event(key, events, |id| HunkEvent::Conflicted { id });
+            }
+            (HunkState::Conflict(info), Reading::Old(place)) => {
+                let is_lifted = lifts(info);
+                if self.is_taken(key, &place) {
+                    return;
+                }
+                self.restore_place(key, place);
+                if is_lifted {
+                    self.turn(key, HunkState::Pending);
+                    self.event(key, events, |id| HunkEvent::Lifted { id });
+                }
+            }
+            (HunkState::Rejected | HunkState::Withdrawn, Reading::Old(place)) => {
+                self.restore_place(key, place);
+            }
+            (_, Reading::New(_) | Reading::Other) | (HunkState::Accepted { .. }, _) => {}
+        }
+    }
+
+    /// Reads the places of accepted hunks; gives whether one was reopened.
+    fn evaluate_accepted(
+        &mut self,
+        keys: &[u32],
+        text: &Rope,
+        applied: &[(u32, Range<usize>)],
+        events: &mut Vec<HunkEvent>,
+    ) -> bool {
+        let mut is_reopened = false;
         for &key in keys {
             let range = self.range_of(key);
-            let Some(entry) = self.entry(key).filter(|entry| entry.region.is_some()) else {
+            let Some(entry) = self.entry(key).filter(|entry| {
+                let is_accepted = matches!(entry.hunk.state, HunkState::Accepted { .. });
+                is_accepted && entry.region.is_some() && entry.under.is_empty()
+            }) else {
                 continue;
             };
-            let reading = entry.reading(&range, text);
-            let state = &entry.hunk.state;
-            match (state, reading) {
-                (HunkState::Accepted { .. }, Reading::New(place)) => self.restore_place(key, place),
-                (HunkState::Accepted { .. }, Reading::Old(place)) => {
-                    if !self.is_taken(key, &place) {
+            let touches =
+                |place: &Range<usize>| place.start <= range.end && range.start <= place.end;
+            match entry.reading(&range, text) {
+                Reading::New(place) => self.restore_place(key, place),
+                Reading::Old(place) => {
+                    let over = applied.iter().find(|(_, place)| touches(place));
+                    if let Some(&(over, _)) = over {
+                        if let Some(entry) = self.entry_mut(key) {
+                            entry.under.push(over);
+                        }
+                    } else if !self.is_taken(key, &place) {
                         self.restore_place(key, place);
                         self.reopen_reverted(key, events);
+                        is_reopened = true;
                     }
                 }
-                (HunkState::Pending | HunkState::Conflict(_), Reading::New(place)) => {
-                    self.restore_place(key, place);
-                    self.settle_applied(key, events);
-                }
-                (HunkState::Pending, Reading::Old(place)) => self.restore_place(key, place),
-                (HunkState::Conflict(info), Reading::Old(place)) if lifts(info) => {
-                    if !self.is_taken(key, &place) {
-                        self.restore_place(key, place);
-                        self.turn(key, HunkState::Pending);
-                        self.event(key, events, |id| HunkEvent::Lifted { id });
-                    }
-                }
-                (
-                    HunkState::Conflict(_) | HunkState::Rejected | HunkState::Withdrawn,
-                    Reading::Old(place),
-                ) => self.restore_place(key, place),
-                (HunkState::Pending, Reading::Other) => {
-                    self.turn(key, HunkState::Conflict(ConflictInfo::Changed));
-                    self.event(key, events, |id| HunkEvent::Conflicted { id });
-                }
-                (
-                    HunkState::Conflict(_)
-                    | HunkState::Accepted { .. }
-                    | HunkState::Rejected
-                    | HunkState::Withdrawn,
-                    Reading::Other,
-                )
-                | (HunkState::Rejected | HunkState::Withdrawn, Reading::New(_)) => {}
+                Reading::Other => {}
             }
         }
+        is_reopened
     }
 
     /// The hunk's text is in the base.
@@ -99,6 +144,11 @@ impl HunkSet {
             entry.reopened = Some(by_hand);
         }
         entry.hunk.state = HunkState::Pending;
+        for other in self.entries.iter_mut().flatten() {
+            if other.under.contains(&key) {
+                Arc::make_mut(other).under.retain(|over| *over != key);
+            }
+        }
         self.event(key, events, |id| HunkEvent::Reopened { id });
     }
 
@@ -119,19 +169,19 @@ impl HunkSet {
         }
     }
 
-    /// Whether another pending hunk claims lines of `range`.
+    /// Whether another hunk claims lines of `range`.
     pub(super) fn is_taken(&self, key: u32, range: &Range<usize>) -> bool {
         self.overlapping(key, range).is_some()
     }
 
-    /// Another pending hunk that claims lines of `range`.
+    /// Another hunk that claims lines of `range`.
     pub(super) fn overlapping(&self, key: u32, range: &Range<usize>) -> Option<u32> {
         self.touched(range)
             .into_iter()
             .map(|slot| (self.anchors.key(slot), self.anchors.range(slot)))
             .find(|(other, place)| {
                 *other != key
-                    && self.entry(*other).is_some_and(Entry::is_pending)
+                    && self.entry(*other).is_some_and(Entry::claims)
                     && overlaps(place, range)
             })
             .map(|(other, _)| other)
@@ -156,7 +206,11 @@ impl HunkSet {
             self.swap(slot, slot + 1);
             slot += 1;
         }
-        while slot > 0 && self.anchors.range(slot - 1).start > place.start {
+        let goes_before = |other: &Range<usize>| {
+            other.start > place.start
+                || (other.start == place.start && !other.is_empty() && place.is_empty())
+        };
+        while slot > 0 && goes_before(&self.anchors.range(slot - 1)) {
             self.swap(slot, slot - 1);
             slot -= 1;
         }
@@ -191,7 +245,7 @@ impl Entry {
             .map_or("", |region| &region.old[..region.offset])
     }
 
-    fn below(&self) -> &str {
+    pub(super) fn below(&self) -> &str {
         self.region.as_ref().map_or("", |region| {
             &region.old[region.offset + self.hunk.removed.len()..]
         })
@@ -200,8 +254,7 @@ impl Entry {
     /// What the place would read with `replacement` in it.
     pub(super) fn with(&self, replacement: &str) -> String {
         let (above, below) = (self.above(), self.below());
-        let unfinished = !replacement.is_empty() && !replacement.ends_with('\n');
-        let ending = if unfinished && !below.is_empty() {
+        let ending = if is_open(replacement) && !below.is_empty() {
             "\n"
         } else {
             ""
@@ -218,7 +271,7 @@ impl Entry {
                 .map_or(Reading::Other, Reading::Old);
         }
         let new = self.with(&self.hunk.replacement);
-        let unfinished = !new.is_empty() && !new.ends_with('\n');
+        let unfinished = is_open(&new);
         if linewise::reads(text, range.clone(), &new)
             || (unfinished && linewise::reads(text, range.clone(), &(new + "\n")))
         {
@@ -226,9 +279,12 @@ impl Entry {
                 .own_lines(range.clone(), text)
                 .map_or(Reading::Other, Reading::New);
         }
-        // Lines that were typed at its edges since do not matter, if the place is still certain.
-        let is_accepted = matches!(self.hunk.state, HunkState::Accepted { .. });
-        if is_accepted || old.is_empty() {
+        // Lines that were typed at the edges of a conflict do not matter, if the place is certain.
+        let is_held = matches!(
+            self.hunk.state,
+            HunkState::Pending | HunkState::Accepted { .. }
+        );
+        if is_held || old.is_empty() || self.hunk.only_drops_last_ending() {
             return Reading::Other;
         }
         let first = linewise::reads_from(text, range.start, old)

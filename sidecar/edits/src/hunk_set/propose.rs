@@ -48,6 +48,8 @@ struct Piece {
     proposed: Range<usize>,
     /// Holds text that the user typed: only what cuts into it touches it.
     amended: bool,
+    /// Replaces a last line without LF: nothing can be inserted behind that but as a part of it.
+    open_end: bool,
 }
 
 /// Edits that belong together, with the hunks that they touch.
@@ -89,6 +91,7 @@ impl HunkSet {
         origin: &Origin,
         ids: &mut dyn FnMut() -> HunkId,
     ) -> Proposed {
+        self.close_followed();
         let base = text.to_string();
         let base_offsets = linewise::line_offsets(&base);
         let pieces = self.pieces(text, &base_offsets);
@@ -103,7 +106,9 @@ impl HunkSet {
         let mut report = Proposed::default();
         let mut places: Vec<(u32, Range<usize>)> = Vec::new();
         let mut next_piece = 0;
-        for group in groups(&texts.diff.edits, &pieces) {
+        let mut groups = groups(&texts.diff.edits, &pieces);
+        texts.close_end(&mut groups, &pieces);
+        for group in groups {
             places.extend(
                 pieces[next_piece..group.pieces.start]
                     .iter()
@@ -132,6 +137,28 @@ impl HunkSet {
         all.extend(places);
         self.arrange(all);
         report
+    }
+
+    /// Hunks written for the end of the text, without a last LF, get one where others came behind.
+    fn close_followed(&mut self) {
+        let last = self.pending().next_back().map(|(_, range)| range.start);
+        let slots = self.anchors.first_from(last.unwrap_or(0))..self.anchors.len();
+        for slot in slots {
+            let key = self.anchors.key(slot);
+            let is_open =
+                |entry: &Entry| entry.is_pending() && super::is_open(&entry.hunk.replacement);
+            if self.entry(key).is_some_and(is_open)
+                && self.is_followed(slot)
+                && let Some(entry) = self.entry_mut(key)
+            {
+                entry.hunk.replacement.push('\n');
+                entry.hunk.revision += 1;
+                if entry.hunk.replacement == entry.hunk.removed {
+                    // It was to take the last LF away, which is not the last any more.
+                    entry.hunk.state = HunkState::Withdrawn;
+                }
+            }
+        }
     }
 
     /// The parts of the proposed text that hunks make.
@@ -167,6 +194,9 @@ impl HunkSet {
                 base,
                 proposed: start..start + lines,
                 amended: is_amended,
+                open_end: range.end == text.len_bytes()
+                    && !range.is_empty()
+                    && text.byte(range.end - 1) != b'\n',
             });
         }
         pieces
@@ -342,6 +372,10 @@ impl HunkSet {
         for lines in sources.written(&edit.new) {
             provenance.extend(texts.provenance(&lines, &edit.new));
         }
+        if provenance.is_empty() {
+            // Drawn elsewhere than the edit was made, with the same effect.
+            provenance = texts.provenance(&edit.new, &edit.new);
+        }
         Draft {
             edit,
             provenance,
@@ -419,6 +453,24 @@ impl Texts<'_> {
 
     fn after_text(&self, lines: &Range<usize>) -> &str {
         &self.after[self.diff.new_offsets[lines.start]..self.diff.new_offsets[lines.end]]
+    }
+
+    /// A last line without LF can only stand where the base ends too: hunks that remove the lines
+    /// between are joined.
+    fn close_end(&self, groups: &mut [Group], pieces: &[Piece]) {
+        let is_unfinished = !self.after.is_empty() && !self.after.ends_with('\n');
+        let (Some(group), Some(last)) = (groups.last_mut(), pieces.last()) else {
+            return;
+        };
+        let ends_text = group.after.end == self.diff.new_offsets.len() - 1;
+        if is_unfinished && ends_text && group.pieces.end < pieces.len() {
+            if group.pieces.is_empty() {
+                group.pieces.start = group.pieces.end;
+            }
+            group.pieces.end = pieces.len();
+            group.proposed.end = group.proposed.end.max(last.proposed.end);
+            group.base = base_lines(group, pieces);
+        }
     }
 
     /// What the origin says about `lines` of the proposed text, counted from the start of `hunk`.
@@ -611,24 +663,31 @@ fn touched_pieces(edit: &LineEdit, pieces: &[Piece], first: usize) -> Range<usiz
     if let Some(&inside) = near.iter().find(|&&i| cut(&pieces[i]) && holds(&pieces[i])) {
         return inside..inside + 1;
     }
-    let touched: Vec<usize> = near
+    // Neighbors count up to the first that holds an amendment.
+    let joins = |&&i: &&usize| !pieces[i].amended || pieces[i].open_end;
+    let left: Vec<usize> = near
         .iter()
         .copied()
-        .filter(|&i| cut(&pieces[i]) || !pieces[i].amended)
+        .filter(|&i| !cut(&pieces[i]) && pieces[i].proposed.end <= edit.old.start)
         .collect();
-    match (touched.first(), touched.last()) {
-        // What is added at one point, between hunks without a line between them, joins the first.
-        (Some(&one), _) if edit.old.is_empty() => one..one + 1,
-        (Some(&one), Some(&last)) => one..last + 1,
-        _ => {
-            let at = near
-                .iter()
-                .copied()
-                .find(|&i| pieces[i].proposed.start >= edit.old.end)
-                .unwrap_or(near.last().map_or(first, |last| last + 1));
-            at..at
-        }
+    let core = first + left.len()..first + near.len();
+    let right = near[left.len()..]
+        .iter()
+        .filter(|&&i| !cut(&pieces[i]))
+        .copied()
+        .collect::<Vec<usize>>();
+    let core = core.start..core.end - right.len();
+    let joined_left = left.iter().rev().take_while(joins).count();
+    let joined_right = right.iter().take_while(joins).count();
+    if edit.old.is_empty() && core.is_empty() {
+        // What is added at one point joins one neighbor.
+        return match (joined_left, joined_right) {
+            (0, 0) => core,
+            (0, _) => core.start..core.start + 1,
+            _ => core.start - 1..core.start,
+        };
     }
+    core.start - joined_left..core.end + joined_right
 }
 
 /// Whether a hunk at `a` is about the same place as one at `b`.

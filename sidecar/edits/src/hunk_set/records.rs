@@ -9,7 +9,7 @@ use std::ops::Range;
 use ropey::Rope;
 use serde::{Deserialize, Serialize};
 
-use super::{Entry, HunkSet, Region, change_of, settle::replace};
+use super::{Entry, HunkSet, Region, change::accepted, change_of, own::Ownership};
 use crate::{
     hunk::{ConflictInfo, Hunk, HunkId, HunkState},
     linewise,
@@ -25,6 +25,9 @@ pub struct HunkRecord {
     pub lines: Range<usize>,
     /// What the snapshot reads there.
     pub reads: Reads,
+    /// Its rank by age in its set: of hunks that are joined, the oldest keeps its id.
+    #[serde(default)]
+    pub age: u32,
 }
 
 /// What a snapshot reads at the place of a hunk.
@@ -36,6 +39,8 @@ pub enum Reads {
     Removed,
     /// Its replacement: it had been accepted before the snapshot was taken.
     Replacement,
+    /// What hunks made of it that were accepted later; nothing there tells about it any more.
+    Overwritten,
     /// Neither: it was changed. Holds the lines as they were before, and where the hunk's own begin
     /// among them, in bytes.
     Changed {
@@ -101,17 +106,26 @@ impl HunkSet {
     pub fn records(&self) -> Vec<HunkRecord> {
         let slots = 0..self.anchors.len();
         slots
-            .filter_map(|slot| self.entry(self.anchors.key(slot)))
-            .map(Entry::record)
+            .filter_map(|slot| self.record_of(self.anchors.key(slot)))
             .collect()
     }
 
     /// The record of one hunk, see [`HunkSet::records`].
     pub fn record(&self, id: &HunkId) -> Option<HunkRecord> {
-        Some(self.entry(*self.ids.get(id)?)?.record())
+        self.record_of(*self.ids.get(id)?)
     }
 
-    /// Rebuilds a set from a snapshot and records, oldest hunk first or in any order.
+    fn record_of(&self, key: u32) -> Option<HunkRecord> {
+        let entry = self.entry(key)?;
+        Some(HunkRecord {
+            hunk: entry.hunk.clone(),
+            lines: entry.snapshot.clone(),
+            reads: entry.taken.clone(),
+            age: key,
+        })
+    }
+
+    /// Rebuilds a set from a snapshot and records in the order of their places.
     ///
     /// Gives the text it is anchored on: the snapshot with what was accepted since in it, and what
     /// was taken back since out of it. Conflicts with a changed text are judged again from there:
@@ -124,13 +138,20 @@ impl HunkSet {
         snapshot: &Rope,
         records: Vec<HunkRecord>,
     ) -> Result<(Self, Rope), RestoreError> {
+        // Keys go by age, places by the order given.
+        let mut by_age: Vec<(usize, HunkRecord)> = records.into_iter().enumerate().collect();
+        by_age.sort_by_key(|(_, record)| record.age);
         let found = linewise::slice(snapshot, 0..snapshot.len_bytes());
         let offsets = linewise::line_offsets(&found);
         let mut set = Self::new();
-        let mut places = Vec::with_capacity(records.len());
-        for record in records {
+        let mut places = Vec::with_capacity(by_age.len());
+        for (rank, record) in by_age {
             let id = record.hunk.id.clone();
-            let Range { start, end } = record.lines;
+            let Range { start, mut end } = record.lines;
+            if matches!(record.reads, Reads::Changed { .. }) {
+                // The extent of a change is a guess until the text is read again.
+                end = end.min(offsets.len() - 1);
+            }
             if start > end || end >= offsets.len() {
                 return Err(RestoreError::OutOfRange {
                     id,
@@ -142,9 +163,10 @@ impl HunkSet {
             }
             let range = offsets[start]..offsets[end];
             let entry = Entry::restored(record, &found[range.clone()])?;
-            places.push((set.admit(entry), range));
+            places.push((rank, (set.admit(entry), range)));
         }
-        set.arrange(places);
+        places.sort_unstable_by_key(|(rank, _)| *rank);
+        set.arrange(places.into_iter().map(|(_, place)| place).collect());
         set.check_overlaps()?;
         let text = set.replay(snapshot);
         Ok((set, text))
@@ -166,60 +188,65 @@ impl HunkSet {
 
     /// Applies to `snapshot` what was decided after it was taken.
     fn replay(&mut self, snapshot: &Rope) -> Rope {
-        let mut text = snapshot.clone();
-        for slot in (0..self.anchors.len()).rev() {
-            let key = self.anchors.key(slot);
-            let Some(entry) = self.entry(key) else {
-                continue;
-            };
-            let is_accepted = matches!(entry.hunk.state, HunkState::Accepted { .. });
-            let put = match (&entry.taken, is_accepted) {
-                (Reads::Removed, true) => &entry.hunk.replacement,
-                (Reads::Replacement, false) => &entry.hunk.removed,
-                (Reads::Removed, false)
-                | (Reads::Replacement, true)
-                | (Reads::Changed { .. }, _) => continue,
-            };
-            let change = change_of(put, self.anchors.range(slot), &text);
-            replace(&mut text, &change);
-            let delta = change.text.len() as i64 - change.range.len() as i64;
-            let start = change.range.start;
-            self.grow(
-                slot,
-                start..start + change.text.len(),
-                change.range.end,
-                delta,
-            );
-        }
-        text
+        let put_in = |entry: &Entry| entry.taken == Reads::Removed && is_accepted(entry);
+        let text = self.replay_where(snapshot, put_in, Ownership::Applied);
+        let taken_out = |entry: &Entry| entry.taken == Reads::Replacement && !is_accepted(entry);
+        self.replay_where(&text, taken_out, Ownership::Reverted)
     }
 
-    /// The range at `slot` became `range`; what lay at or behind `end` moves by `delta`.
-    fn grow(&mut self, slot: usize, range: Range<usize>, end: usize, delta: i64) {
-        let mut moved: Vec<(u32, Range<usize>)> = Vec::new();
-        let shifted = |offset: usize| offset.saturating_add_signed(delta as isize);
-        for other in 0..self.anchors.len() {
-            let place = self.anchors.range(other);
-            let place = match () {
-                () if other == slot => range.clone(),
-                () if other > slot && place.start >= end => {
-                    shifted(place.start)..shifted(place.end)
-                }
-                () if other < slot && place.end >= end && place.start < range.start => {
-                    place.start..shifted(place.end)
-                }
-                () => place,
-            };
-            moved.push((self.anchors.key(other), place));
+    fn replay_where(
+        &mut self,
+        text: &Rope,
+        wanted: impl Fn(&Entry) -> bool,
+        kind: Ownership,
+    ) -> Rope {
+        let mut keys = Vec::new();
+        let mut states = Vec::new();
+        for slot in 0..self.anchors.len() {
+            let key = self.anchors.key(slot);
+            if let Some(entry) = self.entry(key).filter(|entry| wanted(entry)) {
+                states.push(entry.hunk.state.clone());
+                keys.push(key);
+            }
         }
-        self.arrange(moved);
+        for &key in &keys {
+            // As it was when the snapshot was taken.
+            self.turn(
+                key,
+                match kind {
+                    Ownership::Applied => HunkState::Pending,
+                    Ownership::Reverted => accepted(false),
+                },
+            );
+        }
+        let changes = keys.iter().filter_map(|&key| {
+            let slot = self.slots[key as usize] as usize;
+            match kind {
+                Ownership::Applied => self.applied_change(slot, text),
+                Ownership::Reverted => {
+                    let removed = &self.entry(key)?.hunk.removed;
+                    Some(change_of(removed, self.anchors.range(slot), text))
+                }
+            }
+        });
+        let changes = changes.collect();
+        let replayed = self.apply_own(text, &keys, changes, kind).text;
+        for (key, state) in keys.into_iter().zip(states) {
+            self.turn(key, state);
+        }
+        replayed
     }
+}
+
+fn is_accepted(entry: &Entry) -> bool {
+    matches!(entry.hunk.state, HunkState::Accepted { .. })
 }
 
 impl Entry {
     /// What the text reads at the hunk's place now.
     fn reads(&self) -> Reads {
         match (&self.region, &self.hunk.state) {
+            _ if !self.under.is_empty() => Reads::Overwritten,
             (Some(region), _) => Reads::Changed {
                 old: region.old.clone(),
                 offset: region.offset,
@@ -229,17 +256,11 @@ impl Entry {
         }
     }
 
-    fn record(&self) -> HunkRecord {
-        HunkRecord {
-            hunk: self.hunk.clone(),
-            lines: self.snapshot.clone(),
-            reads: self.taken.clone(),
-        }
-    }
-
     /// An entry for `record`, whose place in the snapshot reads `found`.
     fn restored(record: HunkRecord, found: &str) -> Result<Self, RestoreError> {
-        let HunkRecord { hunk, lines, reads } = record;
+        let HunkRecord {
+            hunk, lines, reads, ..
+        } = record;
         let mismatch = || RestoreError::Mismatch {
             id: hunk.id.clone(),
         };
@@ -256,14 +277,25 @@ impl Entry {
                     offset: *offset,
                 })
             }
+            Reads::Overwritten => Some(Region {
+                old: hunk.removed.clone(),
+                offset: 0,
+            }),
             Reads::Removed | Reads::Replacement => return Err(mismatch()),
         };
         let mut entry = Self::new(hunk, lines);
         // Whether its lines are there is read from the text again.
+        if region.is_some() && entry.hunk.state == HunkState::Pending {
+            entry.hunk.state = HunkState::Conflict(ConflictInfo::Changed);
+        }
         if region.is_none() && entry.hunk.state == HunkState::Conflict(ConflictInfo::Changed) {
             entry.hunk.state = HunkState::Pending;
         }
         entry.region = region;
+        if reads == Reads::Overwritten {
+            // Nothing that happens will lift it from under itself.
+            entry.under.push(u32::MAX);
+        }
         entry.taken = reads;
         Ok(entry)
     }

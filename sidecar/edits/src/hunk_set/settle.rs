@@ -5,11 +5,14 @@ use std::ops::Range;
 use ropey::Rope;
 
 use super::{
-    HunkSet,
-    change::{Edit, Owners, Ownership, accepted},
+    HunkSet, Reads,
+    change::{Edit, accepted},
+    is_open,
+    own::{Owner, Ownership},
+    split::pairs,
 };
 use crate::{
-    diff::diff_with_offsets,
+    diff::{LineEdit, diff_with_offsets},
     hunk::{ConflictInfo, HunkError, HunkEvent, HunkId, HunkState, Provenance, TextChange},
     linewise,
 };
@@ -64,7 +67,7 @@ impl HunkSet {
     }
 
     /// Applies the own edits of hunks, last first, so that the places of the others stand.
-    fn apply_own(
+    pub(super) fn apply_own(
         &mut self,
         text: &Rope,
         keys: &[u32],
@@ -77,18 +80,15 @@ impl HunkSet {
         for (&key, change) in keys.iter().zip(&changes).rev() {
             let before = after.clone();
             replace(&mut after, change);
-            let start = change.range.start;
-            let owners = Owners {
-                kind,
-                hunks: vec![(key, start..start + change.text.len())],
-            };
             let edit = Edit {
                 at: change.range.clone(),
-                origin: start,
+                origin: change.range.start,
+                floor: change.range.start,
                 text: &change.text,
             };
             let mut dirty = Vec::new();
-            self.line_edit(&edit, Some(owners), &before, &mut dirty, &mut own_events);
+            let owner = Some(Owner { key, kind });
+            self.line_edit(&edit, owner, &before, &mut dirty, &mut own_events);
             self.evaluate(&dirty, &after, &mut events);
         }
         Accepted {
@@ -152,6 +152,7 @@ impl HunkSet {
         };
         self.free(id, key, &range)?;
         self.turn(key, state);
+        self.relocate(key, range);
         Ok(())
     }
 
@@ -179,9 +180,10 @@ impl HunkSet {
     /// [`HunkError::NothingLeft`] when nothing would change.
     pub fn amend(&mut self, text: &Rope, id: &HunkId, amended: &str) -> Result<(), HunkError> {
         let key = self.pending_key(id)?;
-        let ends_text = self.range_of(key).end == text.len_bytes();
+        let is_followed = self.is_followed(self.slots[key as usize] as usize);
+        let ends_text = self.range_of(key).end == text.len_bytes() && !is_followed;
         let mut amended = linewise::lf(amended).into_owned();
-        if !amended.is_empty() && !amended.ends_with('\n') && !ends_text {
+        if is_open(&amended) && !ends_text {
             amended.push('\n');
         }
         let Some(entry) = self.entry_mut(key) else {
@@ -219,29 +221,61 @@ impl HunkSet {
         let HunkState::Conflict(info) = entry.hunk.state.clone() else {
             return Err(HunkError::NotAConflict { id: id.clone() });
         };
-        let replacement = match &info {
-            ConflictInfo::Changed | ConflictInfo::Ambiguous => entry.with(&entry.hunk.replacement),
-            ConflictInfo::Amended { proposed, .. } => entry.with(proposed),
-        };
-        let lines_above = linewise::line_count(entry.above());
         self.free(id, key, &range)?;
-        let current = linewise::slice_lf(text, range);
+        let (own, provenance) = match &info {
+            ConflictInfo::Changed | ConflictInfo::Ambiguous => (
+                entry.hunk.replacement.clone(),
+                entry.hunk.provenance.clone(),
+            ),
+            ConflictInfo::Amended {
+                proposed,
+                provenance,
+            } => (proposed.clone(), provenance.clone()),
+        };
+        // What the user changed beside the hunk's own lines stays as it is now.
+        let current = linewise::slice_lf(text, range.clone());
+        let first = linewise::line_count(entry.above());
+        let own_lines = first..first + linewise::line_count(&entry.hunk.removed);
+        let mut lines = followed_lines(entry.old_text(), &current, &own_lines);
+        let offsets = linewise::line_offsets(&current);
+        if lines.is_empty() && lines.end > 0 && !current[..offsets[lines.end]].ends_with('\n') {
+            // Nothing can go behind a line without LF.
+            lines = lines.end - 1..lines.end - 1;
+        }
+        let mut replacement = own;
+        if is_open(&replacement) && offsets[lines.end] < current.len() {
+            replacement.push('\n');
+        }
+        let above = linewise::line_count(entry.above());
+        let below = linewise::line_count(entry.below());
         let Some(entry) = self.entry_mut(key) else {
             return Err(HunkError::Unknown { id: id.clone() });
         };
-        entry.region = None;
+        if entry.region.take().is_some() {
+            // The snapshot has the lines as they were, or as they are: the text will tell.
+            entry.snapshot = entry.snapshot.start.saturating_sub(above)..entry.snapshot.end + below;
+            entry.taken = Reads::Changed {
+                old: current.clone(),
+                offset: offsets[lines.start],
+            };
+        }
         let hunk = &mut entry.hunk;
-        if let ConflictInfo::Amended { provenance, .. } = info {
-            hunk.provenance = provenance;
+        if matches!(info, ConflictInfo::Amended { .. }) {
             hunk.amended = None;
         }
-        for part in &mut hunk.provenance {
-            part.lines = part.lines.start + lines_above..part.lines.end + lines_above;
-        }
-        hunk.removed = current;
+        hunk.provenance = provenance;
+        hunk.removed = current[offsets[lines.start]..offsets[lines.end]].to_owned();
         hunk.replacement = replacement;
         hunk.state = HunkState::Pending;
         hunk.revision += 1;
+        let mut place = range;
+        for _ in 0..lines.start {
+            place.start = linewise::next_line_start(text, place.start);
+        }
+        for _ in lines.end..offsets.len() - 1 {
+            place.end = linewise::line_start(text, place.end - 1);
+        }
+        self.relocate(key, place);
         self.minimize(key, text);
         Ok(())
     }
@@ -273,6 +307,8 @@ impl HunkSet {
             | HunkState::Withdrawn => return Err(HunkError::NotAConflict { id: id.clone() }),
         };
         entry.hunk.revision += 1;
+        let range = self.range_of(key);
+        self.relocate(key, range);
         Ok(())
     }
 
@@ -295,18 +331,30 @@ impl HunkSet {
         }
     }
 
-    /// Records that what looks like the user's own typing was an acceptance that arrived late.
+    /// Records as an acceptance what has arrived without being announced, or late, or what needs
+    /// no edit because the text reads it already.
     ///
     /// Gives whether the hunk is accepted.
-    pub fn absorb_applied(&mut self, id: &HunkId) -> bool {
-        let Some(entry) = self.key(id).ok().and_then(|key| self.entry_mut(key)) else {
+    pub fn absorb_applied(&mut self, text: &Rope, id: &HunkId) -> bool {
+        let Ok(key) = self.key(id) else {
             return false;
         };
-        let is_accepted = matches!(entry.hunk.state, HunkState::Accepted { .. });
-        if is_accepted {
+        let is_there = match self.entry(key).map(|entry| &entry.hunk.state) {
+            Some(HunkState::Accepted { .. }) => true,
+            Some(HunkState::Pending) => {
+                let change = self.applied_change(self.slots[key as usize] as usize, text);
+                change.is_some_and(|change| change.text == linewise::slice(text, change.range))
+            }
+            Some(HunkState::Conflict(_) | HunkState::Rejected | HunkState::Withdrawn) | None => {
+                false
+            }
+        };
+        if let Some(entry) = self.entry_mut(key).filter(|_| is_there) {
             entry.hunk.state = accepted(false);
+            entry.expected = false;
+            entry.reopened = None;
         }
-        is_accepted
+        is_there
     }
 
     /// Shrinks a pending hunk to the lines that differ, at its ends.
@@ -334,11 +382,53 @@ impl HunkSet {
             range.end = linewise::line_start(text, range.end - 1);
         }
         let lines = first.new.start..last.new.end;
+        if let Reads::Changed { offset, .. } = &mut entry.taken {
+            *offset += old[first.old.start];
+        }
         hunk.removed = hunk.removed[old[first.old.start]..old[last.old.end]].to_owned();
         hunk.replacement = hunk.replacement[new[lines.start]..new[lines.end]].to_owned();
         hunk.provenance = clip(&hunk.provenance, &lines);
         self.relocate(key, range);
     }
+}
+
+/// The lines of `new` that stand where `lines` of `old` stood, as far as can be told.
+///
+/// What was inserted exactly where no line was stays before it.
+fn followed_lines(old: &str, new: &str, lines: &Range<usize>) -> Range<usize> {
+    let mut start = lines.start;
+    let mut end = lines.end;
+    let old_lines: Vec<&str> = old.split_inclusive('\n').collect();
+    let new_lines: Vec<&str> = new.split_inclusive('\n').collect();
+    let (mut start_moved, mut end_moved) = (0_isize, 0_isize);
+    for LineEdit { old, new } in crate::diff_lines(old, new) {
+        let delta = new.len() as isize - old.len() as isize;
+        let pairs = pairs(&old_lines[old.clone()], &new_lines[new.clone()]);
+        // The new line before which `line` stands, inside of the edit.
+        let inside = |line: usize| {
+            let below = pairs.iter().find(|(i, _)| old.start + i >= line);
+            new.start + below.map_or(new.len(), |(_, j)| *j)
+        };
+        if old.end <= lines.start {
+            start_moved += delta;
+        } else if old.start < lines.start {
+            let above = pairs.iter().rfind(|(i, _)| old.start + i < lines.start);
+            start = new.start + above.map_or(0, |(_, j)| j + 1);
+            start_moved = 0;
+        }
+        if old.end <= lines.end {
+            end_moved += delta;
+        } else if old.start < lines.end {
+            end = inside(lines.end);
+            end_moved = 0;
+        }
+    }
+    let start = start.saturating_add_signed(start_moved);
+    let end = end.saturating_add_signed(end_moved);
+    if lines.is_empty() {
+        return end..end;
+    }
+    start.min(end)..end
 }
 
 /// Provenance of the lines `kept`, counted from the first of them.

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use ropey::Rope;
 
-use super::{Entry, HunkSet, settle::clip};
+use super::{Entry, HunkSet, Reads, settle::clip};
 use crate::{
     diff::diff_lines,
     hunk::{Hunk, HunkError, HunkId},
@@ -161,9 +161,28 @@ impl HunkSet {
             names.push(id.clone());
             let mut part = Entry::new(
                 part_of(&whole.hunk, base, added, id, split_from),
-                whole.snapshot.start + base.start..whole.snapshot.start + base.end,
+                match &whole.taken {
+                    Reads::Removed => {
+                        let line = |line: usize| whole.snapshot.start + line;
+                        line(base.start)..line(base.end)
+                    }
+                    Reads::Replacement | Reads::Overwritten | Reads::Changed { .. } => {
+                        whole.snapshot.clone()
+                    }
+                },
             );
-            part.taken = whole.taken.clone();
+            part.taken = match &whole.taken {
+                Reads::Changed { old, offset } => Reads::Changed {
+                    old: old.clone(),
+                    offset: offset + linewise::line_offsets(&whole.hunk.removed)[base.start],
+                },
+                // It was accepted when the snapshot was taken, as a whole.
+                Reads::Replacement | Reads::Overwritten => Reads::Changed {
+                    old: whole.hunk.removed.clone(),
+                    offset: linewise::line_offsets(&whole.hunk.removed)[base.start],
+                },
+                Reads::Removed => Reads::Removed,
+            };
             part.reopened = whole.reopened;
             if i == 0 {
                 if let Some(entry) = self.entry_mut(key) {
@@ -247,8 +266,7 @@ impl<'a> Sides<'a> {
     fn cuts(&self) -> Vec<Cut> {
         let mut cuts = Vec::new();
         let mut at = (0, 0);
-        for (i, j) in self
-            .pairs()
+        for (i, j) in pairs(&self.removed, &self.added)
             .into_iter()
             .chain([(self.removed.len(), self.added.len())])
         {
@@ -330,45 +348,43 @@ impl<'a> Sides<'a> {
         }
         parts
     }
+}
 
-    /// Removed lines with the added lines that most likely replace them, in order.
-    fn pairs(&self) -> Vec<(usize, usize)> {
-        let (n, m) = (self.removed.len(), self.added.len());
-        if n == 0 || m == 0 {
-            return Vec::new();
-        }
-        if n == m || n * m > MAX_PAIRING {
-            return (0..n.min(m)).map(|i| (i, i)).collect();
-        }
-        // The pairing in order with the greatest total likeness; an empty cell scores nothing.
-        let width = m + 1;
-        let mut best = vec![0_u32; (n + 1) * width];
-        for i in (0..n).rev() {
-            for j in (0..m).rev() {
-                let paired =
-                    best[(i + 1) * width + j + 1] + 1 + likeness(self.removed[i], self.added[j]);
-                best[i * width + j] = paired
-                    .max(best[(i + 1) * width + j])
-                    .max(best[i * width + j + 1]);
-            }
-        }
-        let (mut i, mut j) = (0, 0);
-        let mut pairs = Vec::new();
-        while i < n && j < m {
-            let paired =
-                best[(i + 1) * width + j + 1] + 1 + likeness(self.removed[i], self.added[j]);
-            let here = best[i * width + j];
-            if here == paired {
-                pairs.push((i, j));
-                (i, j) = (i + 1, j + 1);
-            } else if here == best[(i + 1) * width + j] {
-                i += 1;
-            } else {
-                j += 1;
-            }
-        }
-        pairs
+/// Removed lines with the added lines that most likely replace them, in order.
+pub(super) fn pairs(removed: &[&str], added: &[&str]) -> Vec<(usize, usize)> {
+    let (n, m) = (removed.len(), added.len());
+    if n == 0 || m == 0 {
+        return Vec::new();
     }
+    if n == m || n * m > MAX_PAIRING {
+        return (0..n.min(m)).map(|i| (i, i)).collect();
+    }
+    // The pairing in order with the greatest total likeness; an empty cell scores nothing.
+    let width = m + 1;
+    let mut best = vec![0_u32; (n + 1) * width];
+    for i in (0..n).rev() {
+        for j in (0..m).rev() {
+            let paired = best[(i + 1) * width + j + 1] + 1 + likeness(removed[i], added[j]);
+            best[i * width + j] = paired
+                .max(best[(i + 1) * width + j])
+                .max(best[i * width + j + 1]);
+        }
+    }
+    let (mut i, mut j) = (0, 0);
+    let mut pairs = Vec::new();
+    while i < n && j < m {
+        let paired = best[(i + 1) * width + j + 1] + 1 + likeness(removed[i], added[j]);
+        let here = best[i * width + j];
+        if here == paired {
+            pairs.push((i, j));
+            (i, j) = (i + 1, j + 1);
+        } else if here == best[(i + 1) * width + j] {
+            i += 1;
+        } else {
+            j += 1;
+        }
+    }
+    pairs
 }
 
 /// How alike two lines are, 0 to 100: what they share at their ends, by length.
