@@ -156,10 +156,9 @@ fn the_socket() -> Result<()> {
         let _ = stream.read_to_end(&mut answer);
         ensure!(processes::is_alive(sidecar.pid), "{name} ended the sidecar");
     }
-    let text = editor.client.request(
-        "redline/document/text",
-        json!({"textDocument": {"uri": editor.uri("a.txt")}}),
-    )?;
+    let text = editor
+        .client
+        .request("redline/document/text", json!({"uri": editor.uri("a.txt")}))?;
     ensure!(text.to_string().contains("unsaved a"), "{text}");
     ensure!(no_crash_report(&project), "a crash report was written");
     let resident = processes::resident_bytes(sidecar.pid).unwrap_or(0);
@@ -295,10 +294,9 @@ fn odd_document_events_are_survived() -> Result<()> {
     send("$/setTrace", json!({"value": "verbose"}))?;
     send("$/cancelRequest", json!({"id": 99_999}))?;
     send("$/made/up", json!([]))?;
-    let text = editor.client.request(
-        "redline/document/text",
-        json!({"textDocument": {"uri": uri}}),
-    )?;
+    let text = editor
+        .client
+        .request("redline/document/text", json!({"uri": uri}))?;
     ensure!(text.to_string().contains("again"), "{text}");
     ensure!(no_crash_report(&project), "a crash report was written");
     Ok(())

@@ -176,10 +176,10 @@ fn a_bridge_outlives_its_sidecar() -> Result<()> {
         // The bridge finds or starts another, and opens there what the editor has open.
         let end = Instant::now() + Duration::from_secs(30);
         let text = loop {
-            match editor.client.ask(
-                "redline/document/text",
-                json!({"textDocument": {"uri": editor.uri("a.txt")}}),
-            )? {
+            match editor
+                .client
+                .ask("redline/document/text", json!({"uri": editor.uri("a.txt")}))?
+            {
                 Ok(text) => break text,
                 // Requests in flight get an error.
                 Err(error) => ensure!(Instant::now() < end, "{error}"),

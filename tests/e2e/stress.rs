@@ -216,10 +216,9 @@ fn a_hundred_thousand_messages_without_waiting() -> Result<()> {
             ensure!(matches!(error.code, -32800 | -32801), "{error}");
         }
     }
-    let held = editor.client.start(
-        "redline/document/text",
-        json!({"textDocument": {"uri": uri}}),
-    )?;
+    let held = editor
+        .client
+        .start("redline/document/text", json!({"uri": uri}))?;
     let held = editor
         .client
         .wait_reply(held, patience)?

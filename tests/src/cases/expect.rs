@@ -227,7 +227,7 @@ fn told(observed: &Observed, expected: &Value) -> Vec<Difference> {
         }
     }
     for fact in texts(&expected["report"]) {
-        if !is_reported(observed, fact) {
+        if !is_reported(&observed.messages, fact) {
             all.push(Difference::new(
                 "report",
                 fact,

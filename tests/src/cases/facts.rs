@@ -2,8 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use super::observe::Observed;
-
 /// Error kinds of the cases that one of our codes may stand for.
 pub(super) fn kinds_of(code: &str) -> Vec<String> {
     let kinds: &[&str] = match code {
@@ -58,8 +56,7 @@ fn same_fact(wanted: &str) -> &'static [&'static str] {
 ///
 /// Numbers, paths and code points have to be there as they are; a fact in words alone needs each of its words, or one that
 /// means the same. `user text` and `proposed text` stand for the lines themselves.
-pub(super) fn is_reported(observed: &Observed, fact: &str) -> bool {
-    let said = &observed.messages;
+pub(super) fn is_reported(said: &str, fact: &str) -> bool {
     let hard: Vec<&str> = words(fact).filter(|word| is_hard(word)).collect();
     if hard.is_empty() {
         let lower = said.to_lowercase();
@@ -151,5 +148,42 @@ fn synonyms(word: &str) -> &'static [&'static str] {
         "changed" => &["change", "differ", "edited", "no longer"],
         "dropped" => &["cut", "left out", "truncated"],
         _ => &[],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_paths_have_to_be_there_words_may_differ() {
+        let said = "`  tls: off` is in services.yaml at lines 3 and 6; give more context";
+        assert!(is_reported(said, "lines 3 and 6"));
+        assert!(!is_reported(said, "lines 3 and 7"));
+        assert!(
+            !is_reported("at lines 13 and 16", "lines 3 and 6"),
+            "not inside other numbers"
+        );
+        assert!(is_reported("found twice", "2 matches"));
+        assert!(is_reported(
+            "byte 0xe9 at offset 14 of menu.cfg",
+            "byte 0xE9 at offset 14"
+        ));
+        assert!(is_reported(
+            "c/d.txt: no space left; everything was taken back",
+            "rolled back"
+        ));
+        assert!(!is_reported("c/d.txt: no space left", "rolled back"));
+        assert!(is_reported("the document is at version 7", "version"));
+        assert!(!is_reported("conflict", "user text"));
+    }
+
+    #[test]
+    fn flags_may_have_our_own_names() {
+        let flags = BTreeSet::from(["inexact:lookalike".to_owned(), "offset".to_owned()]);
+        assert!(has_flag(&flags, "inexact:quotes"));
+        assert!(has_flag(&flags, "offset"));
+        assert!(!has_flag(&flags, "reanchored"));
+        assert!(!has_flag(&flags, "inexact:indentation"));
     }
 }

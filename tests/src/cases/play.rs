@@ -541,11 +541,7 @@ impl<'a> Player<'a> {
     fn mirror(&self, path: &str) -> Result<Option<Difference>> {
         let editor = self.stage.editor(None)?;
         let uri = editor.uri(path);
-        let reply = self.ask(
-            None,
-            "redline/document/text",
-            json!({"textDocument": {"uri": uri}}),
-        )?;
+        let reply = self.ask(None, "redline/document/text", json!({"uri": uri}))?;
         let label = format!("server's text of {path}");
         let held = match reply {
             Ok(Value::String(text)) => Some(text),

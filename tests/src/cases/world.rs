@@ -358,8 +358,16 @@ fn compare_entry(
                 }),
                 mode: mode.unwrap_or(0o644),
             };
-            let fits = matches!(got, Some(Node::File { mode, .. }) if mode_fits(*mode))
-                && content.equals_file(file).unwrap_or(false);
+            let fits = match got {
+                Some(Node::File { bytes, mode }) if mode_fits(*mode) => match bytes {
+                    // What was read then counts, not what the file holds by now.
+                    Bytes::Whole(bytes) => *bytes == content.to_bytes(),
+                    Bytes::Large { len, .. } => {
+                        *len == content.len() && content.equals_file(file).unwrap_or(false)
+                    }
+                },
+                _ => false,
+            };
             (fits, format!("{wanted:?}"))
         }
         (EntryKind::Symlink(to), got) => (
@@ -457,4 +465,76 @@ fn watch(files: &[Watched], stop: &std::sync::atomic::AtomicBool) -> Vec<Differe
         std::thread::sleep(Duration::from_micros(200));
     }
     all
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use serde_json::json;
+
+    use super::*;
+
+    /// Makes a folder, changes it, and lists what differs from the expectation.
+    fn check(wanted: Value, change: impl FnOnce(&Path)) -> Vec<String> {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        let before = json!({"a.txt": {"text": "a\n", "mode": "0755"}, "d/b.txt": "b\n", "l": {"symlink": "a.txt"}});
+        make_all(root, &Entry::parse_all(&before).unwrap()).unwrap();
+        let before = Tree::read(root, &[]).unwrap();
+        change(root);
+        let now = Tree::read(root, &[]).unwrap();
+        compare("files", root, &before, &wanted, &now, &BTreeMap::new())
+            .unwrap()
+            .into_iter()
+            .map(|difference| difference.what)
+            .collect()
+    }
+
+    #[test]
+    fn nothing_changed_is_nothing_different() {
+        assert!(check(json!({}), |_| {}).is_empty());
+        assert_eq!(check(json!({"a.txt": "A\n"}), |_| {}), ["files a.txt"]);
+    }
+
+    #[test]
+    fn bytes_modes_and_kinds_count() {
+        let write = |root: &Path| fs::write(root.join("a.txt"), "A\n").unwrap();
+        assert!(check(json!({"a.txt": "A\n"}), write).is_empty());
+        assert_eq!(check(json!({}), write), ["files a.txt"]);
+        let chmod = |root: &Path| {
+            write(root);
+            fs::set_permissions(root.join("a.txt"), fs::Permissions::from_mode(0o644)).unwrap();
+        };
+        assert_eq!(
+            check(json!({"a.txt": "A\n"}), chmod),
+            ["files a.txt"],
+            "the mode was lost"
+        );
+        let replace = |root: &Path| {
+            fs::remove_file(root.join("l")).unwrap();
+            fs::write(root.join("l"), "a\n").unwrap();
+        };
+        assert_eq!(
+            check(json!({}), replace),
+            ["files l"],
+            "a link became a file"
+        );
+    }
+
+    #[test]
+    fn strays_and_left_over_folders_are_seen() {
+        let stray = |root: &Path| fs::write(root.join("d/.tmp123"), "").unwrap();
+        assert_eq!(check(json!({}), stray), ["files d/.tmp123"]);
+        let empty = |root: &Path| fs::create_dir(root.join("sub")).unwrap();
+        assert_eq!(check(json!({}), empty), ["files sub"]);
+        let made = |root: &Path| {
+            fs::create_dir(root.join("sub")).unwrap();
+            fs::write(root.join("sub/x"), "x").unwrap();
+        };
+        assert!(check(json!({"sub/x": "x"}), made).is_empty());
+        let gone = |root: &Path| fs::remove_dir_all(root.join("d")).unwrap();
+        assert!(check(json!({"d/b.txt": null}), gone).is_empty());
+        assert_eq!(check(json!({}), gone), ["files d", "files d/b.txt"]);
+    }
 }
