@@ -9,6 +9,7 @@
 //! **Invariant:** a [`WorkspacePath`] is only made here.
 
 mod batch;
+mod collide;
 mod error;
 mod git;
 mod lexical;

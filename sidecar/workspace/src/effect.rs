@@ -10,13 +10,17 @@
 
 mod area;
 mod attributes;
+mod back;
 mod error;
 mod faults;
+mod folders;
 mod keep;
 mod links;
 mod names;
 mod stage;
 
+#[cfg(test)]
+mod mounts;
 #[cfg(test)]
 mod tests;
 

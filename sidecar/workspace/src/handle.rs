@@ -64,6 +64,8 @@ pub struct Stat {
     pub ino: u64,
     /// Last change of the content, in nanoseconds since 1970.
     pub modified_ns: i128,
+    /// Last change of content, mode, owner or names, in nanoseconds since 1970. Nobody can set it back.
+    pub changed_ns: i128,
 }
 
 impl Stat {
@@ -99,6 +101,8 @@ impl From<rustix::fs::Stat> for Stat {
             ino: stat.st_ino as u64,
             modified_ns: i128::from(stat.st_mtime as i64) * 1_000_000_000
                 + i128::from(stat.st_mtime_nsec as i64),
+            changed_ns: i128::from(stat.st_ctime as i64) * 1_000_000_000
+                + i128::from(stat.st_ctime_nsec as i64),
         }
     }
 }

@@ -21,7 +21,6 @@ mod seal;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashSet;
 use std::io::{Read, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -34,7 +33,7 @@ pub(crate) use seal::fill_random;
 
 use crate::boundary::{Held, STORE, WorkspaceRoot};
 use crate::effect::{Area, Effect};
-use crate::handle::{Folder, Kind};
+use crate::handle::{Folder, Kind, Stat};
 
 /// Files in the store are for their owner alone: they hold copies of files that may be private.
 const FILE_MODE: u32 = 0o600;
@@ -61,8 +60,8 @@ pub struct Store {
 struct Inner {
     root: WorkspaceRoot,
     key: SealKey,
-    /// Inodes of `.agentic` folders whose seal was checked.
-    checked: Mutex<HashSet<(u64, u64)>>,
+    /// The folder and the seal in it that were found good.
+    checked: Mutex<Option<(Stat, Stat)>>,
     temporary: AtomicU64,
 }
 
@@ -138,8 +137,8 @@ impl Store {
         };
         let lock = lock::take(self, &folder, lock::PATIENCE, "trust")?;
         let seal = seal::add(&folder, self.root().path(), &self.inner.key)
-            .map_err(|error| self.io("seal.json", "sealing", error))?;
-        self.replace_in(&folder, "seal.json", "seal.json", &seal)?;
+            .map_err(|error| self.io(seal::FILE, "sealing", error))?;
+        self.replace_in(&folder, seal::FILE, seal::FILE, &seal)?;
         drop(lock);
         Ok(())
     }
@@ -465,22 +464,22 @@ impl Store {
     }
 
     fn is_sealed(&self, folder: &Folder) -> Result<bool, StoreError> {
-        let stat = folder
-            .own_stat()
-            .map_err(|error| self.io("", "opening", error))?;
+        let fail = |error| self.io(seal::FILE, "reading", error);
+        let here = folder.own_stat().map_err(fail)?;
+        let Some(seal) = folder.stat(seal::FILE).map_err(fail)? else {
+            return Ok(false);
+        };
         let mut checked = self
             .inner
             .checked
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        if checked.contains(&(stat.dev, stat.ino)) {
+        // A number alone is no identity: a new folder soon gets that of one that was removed.
+        if checked.is_some_and(|(folder, known)| folder.same_file(&here) && known == seal) {
             return Ok(true);
         }
-        let sealed = seal::holds(folder, self.root().path(), &self.inner.key)
-            .map_err(|error| self.io("seal.json", "reading", error))?;
-        if sealed {
-            checked.insert((stat.dev, stat.ino));
-        }
+        let sealed = seal::holds(folder, self.root().path(), &self.inner.key).map_err(fail)?;
+        *checked = sealed.then_some((here, seal));
         Ok(sealed)
     }
 
@@ -490,8 +489,8 @@ impl Store {
         if !self.is_sealed(folder)? {
             self.replace_in(folder, ".gitignore", ".gitignore", b"*\n")?;
             let seal = seal::add(folder, self.root().path(), &self.inner.key)
-                .map_err(|error| self.io("seal.json", "sealing", error))?;
-            self.replace_in(folder, "seal.json", "seal.json", &seal)?;
+                .map_err(|error| self.io(seal::FILE, "sealing", error))?;
+            self.replace_in(folder, seal::FILE, seal::FILE, &seal)?;
             self.root()
                 .folder()
                 .sync()

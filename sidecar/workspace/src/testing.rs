@@ -27,6 +27,29 @@ pub(crate) fn child(test: &str, scratch: &Scratch) -> std::process::Child {
         .unwrap()
 }
 
+/// Runs one test of this binary in user and mount namespaces of its own; `None` where the system has none.
+pub(crate) fn in_namespace(test: &str, scratch: &Scratch) -> Option<std::process::ExitStatus> {
+    let namespaces = ["-r", "-m"];
+    let works = std::process::Command::new("unshare")
+        .args(namespaces)
+        .arg("true")
+        .status();
+    works.ok().filter(std::process::ExitStatus::success)?;
+    let mut command = std::process::Command::new("unshare");
+    command
+        .args(namespaces)
+        .arg(std::env::current_exe().unwrap());
+    command
+        .args(["--exact", test, "--nocapture"])
+        .env(PARENT, scratch.root.path());
+    Some(
+        command
+            .stdout(std::process::Stdio::null())
+            .status()
+            .unwrap(),
+    )
+}
+
 pub(crate) fn revision(text: &str) -> String {
     crate::revision::revision(text.as_bytes())
 }

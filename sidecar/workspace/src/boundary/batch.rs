@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use super::protect::fold;
 use super::{PathError, WorkspacePath, WorkspaceRoot, git};
 use crate::handle::{Folder, Kind, Stat};
 
@@ -41,6 +42,7 @@ pub(crate) struct Held {
     pub(crate) stat: Stat,
     git: bool,
     mount: OnceLock<Option<u64>>,
+    names: OnceLock<HashMap<String, String>>,
 }
 
 impl Held {
@@ -52,7 +54,22 @@ impl Held {
             stat,
             git: false,
             mount: OnceLock::new(),
+            names: OnceLock::new(),
         })
+    }
+
+    /// The names in the folder by their folded form, as they were when first asked for.
+    pub(super) fn folded_names(&self) -> std::io::Result<&HashMap<String, String>> {
+        if let Some(names) = self.names.get() {
+            return Ok(names);
+        }
+        let names = self
+            .folder
+            .names()?
+            .into_iter()
+            .map(|name| (fold(&name).into_owned(), name))
+            .collect();
+        Ok(self.names.get_or_init(|| names))
     }
 
     /// Whether a rename can go from one folder to the other.
@@ -294,6 +311,7 @@ impl Batch {
             stat,
             git,
             mount: OnceLock::new(),
+            names: OnceLock::new(),
         })
     }
 

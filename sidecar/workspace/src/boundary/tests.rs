@@ -436,6 +436,35 @@ fn absolute_paths_and_uris_are_admitted_below_the_root_alone() {
 }
 
 #[test]
+fn names_that_are_one_elsewhere_are_told() {
+    let scratch = Scratch::new(&[
+        ("README.md", "x\n"),
+        ("src/caf\u{e9}.rs", "x\n"),
+        ("a/x", "x\n"),
+    ]);
+    let batch = scratch.root.batch();
+    let rows = [
+        ("readme.md", Some("README.md")),
+        ("README.md", None),
+        ("README.md.", Some("README.md")),
+        ("src/cafe\u{301}.rs", Some("src/caf\u{e9}.rs")),
+        ("SRC/new.rs", Some("src")),
+        ("src/new.rs", None),
+        ("a/b/c/d", None),
+        ("A/b/c/d", Some("a")),
+    ];
+    for (path, twin) in rows {
+        assert_eq!(
+            batch.collision(&scratch.path(path)).unwrap().as_deref(),
+            twin,
+            "{path}"
+        );
+    }
+    assert!(scratch.path("A/x").collides_with(&scratch.path("a/X")));
+    assert!(!scratch.path("a/x").collides_with(&scratch.path("a/x")));
+}
+
+#[test]
 fn a_batch_holds_few_folders_open() {
     let scratch = Scratch::new(&[]);
     for folder in 0..600 {

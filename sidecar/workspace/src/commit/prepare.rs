@@ -64,7 +64,9 @@ pub fn prepare(workspace: &Workspace, request: &CommitRequest) -> Result<Prepare
     if request.transaction.is_incomplete() {
         let arriving = |file: &&FileReview| file.flags.iter().any(|flag| flag == "incomplete");
         let file = request.transaction.files().find(arriving);
-        let what = file.map_or(request.transaction.id(), |file| &file.path).to_owned();
+        let what = file
+            .map_or(request.transaction.id(), |file| &file.path)
+            .to_owned();
         return Err(CommitError::Incomplete { what });
     }
     let lock = workspace.lock("accept")?;

@@ -3,7 +3,8 @@
 use std::fs::File;
 use std::sync::Arc;
 
-use crate::boundary::{Batch, Held};
+use super::names::old_name;
+use crate::boundary::{Batch, Held, WorkspacePath};
 use crate::handle::Folder;
 
 /// A folder below the durable store for the files of one commit.
@@ -80,6 +81,51 @@ impl Batch {
             Spot::in_area(area, name)
         } else {
             Spot::beside(area, target, name)
+        }
+    }
+
+    /// Where the staged file `name` for `path` waits; a spot without it when it waits nowhere.
+    pub(super) fn staged_spot(&self, area: &Area, path: &WorkspacePath, name: &str) -> Spot {
+        self.spot_with(area, path, name, str::to_owned)
+    }
+
+    /// Where the file that `name` displaced at `path` waits; a spot without it when it waits nowhere.
+    pub(super) fn displaced_spot(&self, area: &Area, path: &WorkspacePath, name: &str) -> Spot {
+        self.spot_with(area, path, name, old_name)
+    }
+
+    fn spot_with(
+        &self,
+        area: &Area,
+        path: &WorkspacePath,
+        name: &str,
+        file: impl Fn(&str) -> String,
+    ) -> Spot {
+        let mut spots = self.spots_of(area, path, name);
+        let has_it = |spot: &Spot| {
+            spot.folder()
+                .stat(&file(&spot.name))
+                .is_ok_and(|stat| stat.is_some())
+        };
+        // The one in the area, which is always there, unless another has the file.
+        let at = spots.iter().position(has_it).unwrap_or(0);
+        spots.swap_remove(at)
+    }
+
+    /// Every spot that a file called `name` for `path` can wait at: the area, then the folders above `path`,
+    /// nearest first. One may have been made only after the file was staged beside it.
+    pub(super) fn spots_of(&self, area: &Area, path: &WorkspacePath, name: &str) -> Vec<Spot> {
+        let mut spots = vec![Spot::in_area(area, name)];
+        let mut folder = path.folder();
+        loop {
+            if let Ok(Some(held)) = self.folder_at(path.as_str(), folder) {
+                spots.push(Spot::beside(area, &held, name));
+            }
+            match folder.rsplit_once('/') {
+                Some((above, _)) => folder = above,
+                None if !folder.is_empty() => folder = "",
+                None => return spots,
+            }
         }
     }
 }

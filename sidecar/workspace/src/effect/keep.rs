@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::area::{Area, Spot};
+use super::area::Area;
 use super::names::{check_revision, old_name};
 use super::{Effect, FsError};
 use crate::boundary::{Batch, WorkspacePath};
@@ -84,13 +84,5 @@ impl Batch {
             return Ok(true);
         }
         Ok(false)
-    }
-
-    fn spots_of(&self, area: &Area, path: &WorkspacePath, name: &str) -> Vec<Spot> {
-        let mut spots = vec![Spot::in_area(area, name)];
-        let place = self.place_of_link(path).ok();
-        let parent = place.and_then(|place| self.existing_parent(&place).ok());
-        spots.extend(parent.map(|parent| Spot::beside(area, &parent, name)));
-        spots
     }
 }

@@ -1,4 +1,4 @@
-//! Giving files their names and taking them away: publish, remove, rename, set-mode, folders, and back.
+//! Giving files their names and taking them away: publish, remove, rename, set-mode.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ impl Batch {
         let parent = parent_of(&place)?;
         let path = staged.path.as_str();
         let leaf = staged.path.name();
-        let spot = self.staged_spot(area, &parent, &staged.name);
+        let spot = self.staged_spot(area, &staged.path, &staged.name);
         let fail = |error| FsError::io(path, "rename", error);
         self.root().before(Effect::Rename, path).map_err(fail)?;
         match expect {
@@ -87,105 +87,6 @@ impl Batch {
         }
         self.note_change(&parent.path);
         Ok(())
-    }
-
-    /// Takes back what [`Batch::publish`] or [`Batch::remove`] did to `path` under `name`. `ours` is the
-    /// revision that was published, `None` after a removal. Does nothing when there is nothing to take back.
-    ///
-    /// # Errors
-    ///
-    /// [`FsError::Changed`] when somebody else changed the file since: it is left alone, and so is what
-    /// waits in the area.
-    pub fn put_back(
-        &self,
-        area: &Area,
-        path: &WorkspacePath,
-        name: &str,
-        ours: Option<&str>,
-    ) -> Result<(), FsError> {
-        let place = self.place_to_write(path)?;
-        let Some(parent) = place.parent().cloned() else {
-            return Ok(());
-        };
-        let spot = self.displaced_spot(area, &parent, name);
-        let old = old_name(&spot.name);
-        let fail = |error| FsError::io(path.as_str(), "putting it back", error);
-        let changed = |found| FsError::Changed {
-            path: path.as_str().into(),
-            found,
-        };
-        let leaf = path.name();
-        let mut has_old = spot.folder().stat(&old).map_err(fail)?.is_some();
-        let staged = self.staged_spot(area, &parent, name);
-        if !has_old && staged.folder().stat(&staged.name).map_err(fail)?.is_some() {
-            // The staged file still waits, so nothing was published; unless a kill came between the exchange
-            // and the old file's new name.
-            let is_published = |ours| {
-                check_revision(&parent.folder, leaf, ours).is_ok()
-                    && check_revision(staged.folder(), &staged.name, ours).is_err()
-            };
-            if !ours.is_some_and(is_published) {
-                return Ok(());
-            }
-            staged
-                .folder()
-                .rename(&staged.name, spot.folder(), &old)
-                .map_err(fail)?;
-            has_old = true;
-        }
-        match (place.stat().is_some(), has_old, ours) {
-            (false, false, _) => return Ok(()),
-            (false, true, _) => {
-                self.root()
-                    .before(Effect::Rename, path.as_str())
-                    .map_err(fail)?;
-                spot.folder()
-                    .rename_to_free(&old, &parent.folder, leaf)
-                    .map_err(fail)?;
-            }
-            (true, true, Some(ours)) => {
-                check_revision(&parent.folder, leaf, ours).map_err(changed)?;
-                self.root()
-                    .before(Effect::Rename, path.as_str())
-                    .map_err(fail)?;
-                match spot.folder().exchange(&old, &parent.folder, leaf) {
-                    Ok(()) => spot.folder().remove_file(&old).map_err(fail)?,
-                    Err(error) if cannot_exchange(&error) => {
-                        spot.folder()
-                            .rename(&old, &parent.folder, leaf)
-                            .map_err(fail)?;
-                    }
-                    Err(error) => return Err(fail(error)),
-                }
-            }
-            (true, false, Some(ours)) => {
-                // A create: take our own file away, and nobody else's.
-                if check_revision(&parent.folder, leaf, ours).is_ok() {
-                    self.root()
-                        .before(Effect::Remove, path.as_str())
-                        .map_err(fail)?;
-                    parent.folder.remove_file(leaf).map_err(fail)?;
-                } else {
-                    return Err(changed("it is not what was published".into()));
-                }
-            }
-            (true, true, None) => return Err(changed("a new file has its name".into())),
-            (true, false, None) => return Ok(()),
-        }
-        self.note_change(&parent.path);
-        Ok(())
-    }
-
-    /// Forgets what waits in the area as `name` for `path`: a staged file, a displaced one. Best effort.
-    pub fn discard(&self, area: &Area, path: &WorkspacePath, name: &str) {
-        let place = self.place(path).ok();
-        let beside = place.and_then(|place| self.existing_parent(&place).ok());
-        let mut spots = vec![Spot::in_area(area, name)];
-        spots.extend(beside.map(|held| Spot::beside(area, &held, name)));
-        for spot in spots {
-            let _ = spot.folder().remove_file(&spot.name);
-            let _ = spot.folder().remove_file(&old_name(&spot.name));
-        }
     }
 
     /// Moves a file to a free name.
@@ -246,6 +147,17 @@ impl Batch {
                 .rename_to_free(from.name(), &target_parent.folder, to.name())
         };
         moved.map_err(fail)?;
+        // Looked at again: what was moved is what counts, not what was there a moment before.
+        if let Err(found) = check_revision(&target_parent.folder, to.name(), revision) {
+            target_parent
+                .folder
+                .rename_to_free(to.name(), &source_parent.folder, from.name())
+                .map_err(fail)?;
+            return Err(FsError::Changed {
+                path: from.as_str().into(),
+                found,
+            });
+        }
         self.note_change(&source_parent.path);
         self.note_change(&target_parent.path);
         Ok(())
@@ -267,124 +179,6 @@ impl Batch {
         let bits = rustix::fs::Mode::from_bits_truncate((mode & 0o7777) as rustix::fs::RawMode);
         rustix::fs::fchmod(&file, bits).map_err(|error| fail(error.into()))?;
         Ok(stat.mode)
-    }
-
-    /// Makes the folders that `path` needs. Returns those that it made, outermost first.
-    ///
-    /// # Errors
-    ///
-    /// Those of the walk, or the system's refusal; what was made until then is removed again.
-    pub fn make_folders(&self, path: &WorkspacePath) -> Result<Vec<String>, FsError> {
-        let mut made: Vec<String> = Vec::new();
-        let folder = path.folder();
-        self.place_to_write(path)?;
-        let ends = folder
-            .match_indices('/')
-            .map(|(at, _)| at)
-            .chain([folder.len()]);
-        for prefix in ends
-            .map(|end| &folder[..end])
-            .filter(|prefix| !prefix.is_empty())
-        {
-            if self.folder_at(path.as_str(), prefix)?.is_some() {
-                continue;
-            }
-            match self.make_folder(path, prefix) {
-                Ok(true) => made.push(prefix.to_owned()),
-                Ok(false) => {}
-                Err(error) => {
-                    self.remove_folders(&made);
-                    return Err(error);
-                }
-            }
-        }
-        Ok(made)
-    }
-
-    fn make_folder(&self, path: &WorkspacePath, folder: &str) -> Result<bool, FsError> {
-        let (above, name) = folder.rsplit_once('/').unwrap_or(("", folder));
-        let fail = |error| FsError::io(folder, "making the folder", error);
-        let held = self.folder_at(path.as_str(), above)?;
-        let held = held.ok_or_else(|| FsError::NotFound {
-            path: above.to_owned(),
-        })?;
-        self.root().before(Effect::Write, folder).map_err(fail)?;
-        let made = match held.folder.create_folder(name, 0o777) {
-            Ok(()) => true,
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => false,
-            Err(error) => return Err(fail(error)),
-        };
-        self.forget(folder);
-        self.note_change(above);
-        Ok(made)
-    }
-
-    /// Removes folders that [`Batch::make_folders`] made, innermost first; one that holds something stays.
-    /// Returns those that stayed.
-    pub fn remove_folders(&self, folders: &[String]) -> Vec<String> {
-        let mut stayed = Vec::new();
-        for folder in folders.iter().rev() {
-            let (above, name) = folder.rsplit_once('/').unwrap_or(("", folder));
-            self.forget(folder);
-            let removed = match self.folder_at(folder, above) {
-                Ok(Some(held)) => self
-                    .root()
-                    .before(Effect::Remove, folder)
-                    .and_then(|()| held.folder.remove_folder(name)),
-                Ok(None) => continue,
-                Err(_) => Err(std::io::ErrorKind::NotFound.into()),
-            };
-            match removed {
-                Ok(()) => self.note_change(above),
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-                Err(_) => stayed.push(folder.clone()),
-            }
-        }
-        stayed
-    }
-
-    /// Waits until all names changed by this batch are on the disk: one fsync for each folder.
-    ///
-    /// # Errors
-    ///
-    /// [`FsError::Io`] naming the folder.
-    pub fn sync_changed(&self) -> Result<(), FsError> {
-        for folder in self.take_changed() {
-            let Some(held) = self.folder_at(&folder, &folder)? else {
-                continue;
-            };
-            let synced = self
-                .root()
-                .before(Effect::Fsync, &folder)
-                .and_then(|()| held.folder.sync());
-            synced.map_err(|error| FsError::io(&folder, "fsync of the folder", error))?;
-        }
-        Ok(())
-    }
-
-    pub(super) fn sync_area(&self, area: &Area) -> Result<(), FsError> {
-        let synced = self
-            .root()
-            .before(Effect::Fsync, area.path())
-            .and_then(|()| area.folder().sync());
-        synced.map_err(|error| FsError::io(area.path(), "fsync of the folder", error))
-    }
-
-    pub(super) fn staged_spot(&self, area: &Area, parent: &Arc<Held>, name: &str) -> Spot {
-        first_with(area, parent, name, str::to_owned)
-    }
-
-    pub(super) fn displaced_spot(&self, area: &Area, parent: &Arc<Held>, name: &str) -> Spot {
-        first_with(area, parent, name, old_name)
-    }
-}
-
-/// The spot in the area when it has the file, else the one beside the target.
-fn first_with(area: &Area, parent: &Arc<Held>, name: &str, file: impl Fn(&str) -> String) -> Spot {
-    let spot = Spot::in_area(area, name);
-    match spot.folder().stat(&file(&spot.name)) {
-        Ok(Some(_)) => spot,
-        Ok(None) | Err(_) => Spot::beside(area, parent, name),
     }
 }
 
@@ -455,7 +249,7 @@ fn displace_by_link(
     spot.folder().rename(&spot.name, parent, leaf).map_err(fail)
 }
 
-fn cannot_exchange(error: &std::io::Error) -> bool {
+pub(super) fn cannot_exchange(error: &std::io::Error) -> bool {
     use rustix::io::Errno;
     let errno = error.raw_os_error().map(Errno::from_raw_os_error);
     matches!(errno, Some(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP))
@@ -499,7 +293,7 @@ mod tests {
             .stage(&area, &[Stage::new(&path, b"A\n", "0")])
             .unwrap();
         let parent = parent_of(&batch.place(&path).unwrap()).unwrap();
-        let spot = batch.staged_spot(&area, &parent, "0");
+        let spot = batch.staged_spot(&area, &path, "0");
         spot.folder()
             .exchange("0", &parent.folder, "a.txt")
             .unwrap();
@@ -519,7 +313,7 @@ mod tests {
         let stage = Stage::new(&path, b"A\n", "0").mode(NewMode::Keep);
         batch.stage(&area, &[stage]).unwrap();
         let parent = parent_of(&batch.place(&path).unwrap()).unwrap();
-        let spot = batch.staged_spot(&area, &parent, "0");
+        let spot = batch.staged_spot(&area, &path, "0");
         let error = displace_by_link(
             &spot,
             &parent.folder,

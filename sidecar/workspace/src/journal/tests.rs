@@ -99,7 +99,8 @@ fn every_changed_byte_is_found_at_its_line() {
         );
     }
     let lines: Vec<&[u8]> = good.split_inclusive(|&byte| byte == b'\n').collect();
-    let rows: [(&str, Vec<&[u8]>, &[&str]); 4] = [
+    type Row<'a> = (&'a str, Vec<&'a [u8]>, &'a [&'a str]);
+    let rows: [Row<'_>; 4] = [
         (
             "a line is missing",
             vec![lines[0], lines[1], lines[3]],

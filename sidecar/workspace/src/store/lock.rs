@@ -5,7 +5,10 @@ use std::io::{Read, Seek, Write};
 use std::time::Duration;
 
 use super::{FILE_MODE, Store, StoreError};
-use crate::handle::Folder;
+use crate::handle::{Folder, Stat};
+
+/// The lock's file.
+const FILE: &str = "lock";
 
 /// How long internal work waits for the lock.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
@@ -36,18 +39,23 @@ pub(super) fn take(
     wait: Duration,
     who: &str,
 ) -> Result<StoreLock, StoreError> {
-    let fail = |error| store.io("lock", "locking", error);
-    let file = folder
-        .open_lock("lock", FILE_MODE)
-        .map_err(|error| store.refused(folder, "lock", "lock", error))?;
+    let fail = |error| store.io(FILE, "locking", error);
+    let open = || {
+        folder
+            .open_lock(FILE, FILE_MODE)
+            .map_err(|error| store.refused(folder, FILE, FILE, error))
+    };
+    let mut file = open()?;
     let mut waited = Duration::ZERO;
     loop {
         match file.try_lock() {
-            Ok(()) => break,
+            Ok(()) if is_current(folder, &file).map_err(fail)? => break,
+            // Somebody removed the file: a lock on what has no name any more keeps nobody out.
+            Ok(()) => file = open()?,
             Err(TryLockError::Error(error)) => return Err(fail(error)),
             Err(TryLockError::WouldBlock) if waited >= wait => {
                 return Err(StoreError::Locked {
-                    path: store.shown("lock"),
+                    path: store.shown(FILE),
                     holder: holder(&file),
                     waited_ms: u64::try_from(waited.as_millis()).unwrap_or(u64::MAX),
                 });
@@ -63,6 +71,14 @@ pub(super) fn take(
     // For those who wait in vain; nothing depends on it.
     let _ = say_who(&lock.file, who);
     Ok(lock)
+}
+
+/// Whether the locked file is still the one that others will open.
+fn is_current(folder: &Folder, file: &File) -> std::io::Result<bool> {
+    let locked = Stat::from(rustix::fs::fstat(file)?);
+    Ok(folder
+        .stat(FILE)?
+        .is_some_and(|named| named.same_file(&locked)))
 }
 
 fn say_who(mut file: &File, who: &str) -> std::io::Result<()> {

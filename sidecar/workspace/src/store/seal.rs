@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::handle::Folder;
 
-const FILE: &str = "seal.json";
+/// The seal's file.
+pub(super) const FILE: &str = "seal.json";
 
 /// Longest seal that is read: some hundred users.
 const LONGEST: u64 = 64 << 10;

@@ -145,6 +145,44 @@ fn a_moved_project_keeps_its_store() {
 }
 
 #[test]
+fn a_store_that_took_the_place_of_a_sealed_one_is_not_sealed() {
+    let scratch = Scratch::new(&[]);
+    let store = scratch.store();
+    // The number of a folder that was removed is soon that of a new one; enough tries meet it.
+    for _ in 0..50 {
+        store.write(&path("MEMORY.md"), b"mine").unwrap();
+        std::fs::remove_dir_all(scratch.on_disk(".agentic")).unwrap();
+        scratch.write(".agentic/MEMORY.md", "theirs");
+        assert_eq!(
+            store.read(&path("MEMORY.md")).unwrap_err().code(),
+            "STORE_UNSEALED"
+        );
+        scratch.write(".agentic/seal.json", "{}");
+        assert_eq!(
+            store.read(&path("MEMORY.md")).unwrap_err().code(),
+            "STORE_UNSEALED"
+        );
+        std::fs::remove_dir_all(scratch.on_disk(".agentic")).unwrap();
+    }
+}
+
+#[test]
+fn a_lock_file_that_was_removed_locks_nobody_out_twice() {
+    let scratch = Scratch::new(&[]);
+    let first = scratch.store().lock(Duration::ZERO, "first").unwrap();
+    let waiting = scratch.store();
+    let waiter =
+        std::thread::spawn(move || waiting.lock(Duration::from_millis(500), "waiter").map(drop));
+    std::fs::remove_file(scratch.on_disk(".agentic/lock")).unwrap();
+    let second = scratch.store().lock(Duration::ZERO, "second").unwrap();
+    // The waiter may have opened the removed file; what it gets there is no lock.
+    drop(first);
+    assert_eq!(waiter.join().unwrap().unwrap_err().code(), "TIMEOUT");
+    drop(second);
+    scratch.store().lock(Duration::ZERO, "third").unwrap();
+}
+
+#[test]
 fn a_forged_seal_counts_for_nothing() {
     let scratch = Scratch::new(&[]);
     scratch.store().ensure().unwrap();
