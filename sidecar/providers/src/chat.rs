@@ -61,7 +61,7 @@ impl ChatProvider {
     pub fn new(options: ChatOptions) -> Result<Self, BaseUrlError> {
         let url = join_chat_completions(&options.base_url)?;
         let is_openai = url.host_str() == Some("api.openai.com");
-        let http = Http::new(options.http.clone());
+        let http = Http::new(options.http.clone(), &url);
         Ok(Self(Arc::new(Endpoint {
             options,
             url,

@@ -54,6 +54,8 @@ pub struct HttpOptions {
 /// A client for one provider. Loading the certificates takes milliseconds, so it is made when first used.
 pub(crate) struct Http {
     options: HttpOptions,
+    /// No connection of this provider is ever encrypted.
+    plain: bool,
     client: OnceLock<reqwest::Client>,
 }
 
@@ -66,9 +68,12 @@ pub(crate) struct Post<'a> {
 }
 
 impl Http {
-    pub(crate) fn new(options: HttpOptions) -> Self {
+    /// A client for `url`'s host.
+    pub(crate) fn new(options: HttpOptions, url: &Url) -> Self {
+        let plain = url.scheme() == "http" && options.http_proxy.is_none();
         Self {
             options,
+            plain,
             client: OnceLock::new(),
         }
     }
@@ -89,6 +94,10 @@ impl Http {
             // A redirect would carry the key to another host.
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy();
+        if self.plain {
+            // A local server needs no certificates, and loading them takes a while.
+            builder = builder.tls_certs_only([]);
+        }
         let no_proxy = self
             .options
             .no_proxy
