@@ -9,6 +9,7 @@
     reason = "tests"
 )]
 
+mod aimock;
 mod bad_input;
 mod cli;
 mod durability;
@@ -30,6 +31,7 @@ fn main() {
     trials.extend(kills::trials());
     trials.extend(durability::trials());
     trials.extend(stress::trials());
+    trials.extend(aimock::trials());
     trials.extend(nvim::trials());
     libtest_mimic::run(&arguments, trials).exit();
 }

@@ -14,6 +14,7 @@
 //! - [`processes`]: who is still alive
 //! - [`strace`]: system calls seen, and failures injected into them
 //! - [`tree`]: a folder as data, for comparisons of bytes, modes and kinds
+//! - [`aimock`]: a running third-party model server
 //! - [`machine`]: tools and editors that the tests need, and how they get here
 //! - [`cases`]: the case corpus and its runner
 //! - [`verify`]: the steps of `cargo verify`
@@ -23,6 +24,7 @@
     reason = "tests stand outside the house: they read the environment, start processes and touch files"
 )]
 
+pub mod aimock;
 pub mod cases;
 pub mod client;
 pub mod editor;

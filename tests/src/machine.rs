@@ -4,6 +4,7 @@
 //! none. Installing is for `cargo verify` alone, idempotent, and puts everything that is not a Debian package of this
 //! machine's own suite under [`cache_dir`], outside the clone.
 
+mod aimock;
 mod apt;
 mod debian_prefix;
 mod neovim;
@@ -15,6 +16,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
+pub use aimock::aimock;
 pub use neovim::Neovim;
 pub use node::{node, npm};
 
@@ -56,7 +58,8 @@ pub fn prepare(say: &mut dyn FnMut(&str)) -> Result<()> {
     for neovim in Neovim::ALL {
         neovim.install(say)?;
     }
-    node::install(say)
+    node::install(say)?;
+    aimock::install(say)
 }
 
 /// Runs a command to its end and wants success; its output is shown only when it fails.
