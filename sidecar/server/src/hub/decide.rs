@@ -415,7 +415,7 @@ impl Hub {
         let mut ids = self.hunk_ids();
         let transaction = self.transaction_mut(id)?;
         if transaction.is_incomplete() {
-            return Err(incomplete(id));
+            return Err(incomplete(transaction));
         }
         let mut records = Vec::new();
         for range in &request.lines {
@@ -818,10 +818,20 @@ pub(super) fn hunk_failure(error: &redline_edits::HunkError) -> Failure {
 }
 
 /// A transaction that a call still adds to.
-pub(super) fn incomplete(id: &str) -> Failure {
+pub(super) fn incomplete(transaction: &Transaction) -> Failure {
+    let arriving: Vec<&str> = transaction
+        .files()
+        .filter(|file| file.flags.iter().any(|flag| flag == "incomplete"))
+        .map(|file| file.path.as_str())
+        .collect();
+    let what = if arriving.is_empty() {
+        transaction.id().to_owned()
+    } else {
+        arriving.join(", ")
+    };
     Failure::new(
         "INCOMPLETE",
-        format!("{id} is not complete: a call that adds to it is still arriving"),
-        "wait until it has arrived, then decide",
+        format!("{what} is not complete, so nothing of the transaction can be accepted yet"),
+        "wait until it has arrived, or reject it",
     )
 }

@@ -169,7 +169,7 @@ impl Hub {
         let transaction = self.transactions.get(id).ok_or_else(unknown)?;
         let set = copy.sets.get(id).ok_or_else(unknown)?;
         if transaction.is_incomplete() {
-            return Err(super::decide::incomplete(transaction.id()));
+            return Err(super::decide::incomplete(transaction));
         }
         if data
             .revision

@@ -18,7 +18,7 @@ use redline_workspace::{
 };
 
 use super::event::{ClientId, Reply};
-use super::view::{Overlay, Snapshot};
+use super::view::{self, Overlay};
 use super::work::Done;
 use super::{Hub, HubOptions, respond};
 use crate::failure::Failure;
@@ -363,12 +363,9 @@ fn read_proposal(
     });
     let (format, proposal) = parse_bytes(format, params.content.as_bytes(), &options)
         .map_err(|error| Failure::new(error.code, error.to_string(), error.hint))?;
-    let snapshot = Snapshot::new(workspace.root(), overlay);
+    let snapshot = view::snapshot(workspace.root(), overlay);
     let resolved = resolve(&proposal, &snapshot)
         .map_err(|error| Failure::new(error.code(), error.to_string(), error.hint()))?;
-    snapshot
-        .check_writable(resolved.operations.iter().flat_map(paths))
-        .map_err(|error| Failure::new(error.code, error.message, error.hint))?;
     if meta.rationale.is_none() {
         meta.rationale.clone_from(&resolved.rationale);
     }

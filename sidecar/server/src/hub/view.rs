@@ -8,14 +8,11 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::sync::mpsc;
 
-use redline_edits::{FileError, FileState, Files, HunkSet};
+use redline_edits::{FileError, FileState, Files, HunkSet, OperationKind};
 use redline_tools::{Proposed, ToolError, ViewProposal, WorkspaceView};
-use redline_workspace::{
-    Batch, Entry, FsError, ListedKind, PathError, Scope, WorkspacePath, WorkspaceRoot,
-};
+use redline_workspace::{Entry, PathError, View, WorkspaceRoot};
 use ropey::Rope;
 
 use super::event::{Event, HubHandle};
@@ -47,70 +44,22 @@ impl Overlaid {
 /// What lies over the disk for one reader.
 pub(crate) type Overlay = BTreeMap<String, Overlaid>;
 
-/// A fixed view: what a proposal from outside is resolved against.
-pub(crate) struct Snapshot {
-    root: WorkspaceRoot,
-    batch: Batch,
-    overlay: Arc<Overlay>,
-}
-
-impl Snapshot {
-    pub(crate) fn new(root: &WorkspaceRoot, overlay: Arc<Overlay>) -> Self {
-        Self {
-            root: root.clone(),
-            batch: root.batch(),
-            overlay,
+impl Overlaid {
+    fn state(&self) -> FileState {
+        if self.gone {
+            return FileState::Missing;
         }
-    }
-
-    /// Refuses paths that no proposal may change: protected ones, and those behind links.
-    pub(crate) fn check_writable<'a>(
-        &self,
-        paths: impl IntoIterator<Item = &'a str>,
-    ) -> Result<(), FileError> {
-        for path in paths {
-            self.batch
-                .admit_write(path)
-                .map_err(|error| path_error(&error))?;
+        FileState::Text {
+            text: self.proposed().to_string(),
+            bom: false,
+            version: self.version,
         }
-        Ok(())
     }
 }
 
-impl Files for Snapshot {
-    fn admit(&self, path: &str) -> Result<String, FileError> {
-        let admitted = if path.starts_with("file:") {
-            self.root.admit_uri(path)
-        } else {
-            self.root.admit(path)
-        };
-        admitted
-            .map(|path| path.as_str().to_owned())
-            .map_err(|error| path_error(&error))
-    }
-
-    fn read(&self, path: &str) -> Result<FileState, FileError> {
-        if let Some(overlaid) = self.overlay.get(path) {
-            if overlaid.gone {
-                return Ok(FileState::Missing);
-            }
-            return Ok(FileState::Text {
-                text: overlaid.proposed().to_string(),
-                bom: false,
-                version: overlaid.version,
-            });
-        }
-        let admitted = self.root.admit(path).map_err(|error| path_error(&error))?;
-        let entry = self
-            .batch
-            .read(&admitted)
-            .map_err(|error| fs_error(&error))?;
-        file_state(&self.root, &admitted, entry)
-    }
-
-    fn similar(&self, path: &str) -> Option<String> {
-        similar(&self.root, path)
-    }
+/// A fixed view for one proposal: `overlay` over the disk, read as a writer would.
+pub(crate) fn snapshot(root: &WorkspaceRoot, overlay: Arc<Overlay>) -> View<'static> {
+    View::new(root, move |path| overlay.get(path).map(Overlaid::state))
 }
 
 /// A session's view, always as it is now: what tools read and propose through.
@@ -125,33 +74,50 @@ impl SessionView {
         Self { hub, root, session }
     }
 
-    fn snapshot(&self) -> Result<Snapshot, FileError> {
+    fn overlay_now(&self) -> Result<Overlay, FileError> {
         let (reply, overlay) = mpsc::sync_channel(1);
         self.hub.send(Event::Turn(TurnNote::Overlay {
             session: self.session.clone(),
             reply,
         }));
-        let overlay = overlay
+        overlay
             .recv()
-            .map_err(|_| FileError::new("INTERNAL", "the workspace's hub is gone", "ask again"))?;
-        Ok(Snapshot::new(&self.root, Arc::new(overlay)))
+            .map_err(|_| FileError::new("INTERNAL", "the workspace's hub is gone", "ask again"))
     }
 }
 
 impl Files for SessionView {
     fn admit(&self, path: &str) -> Result<String, FileError> {
-        self.root
-            .admit(path)
-            .map(|path| path.as_str().to_owned())
-            .map_err(|error| path_error(&error))
+        View::of_disk(&self.root).admit(path)
     }
 
     fn read(&self, path: &str) -> Result<FileState, FileError> {
-        self.snapshot()?.read(path)
+        let overlay = self.overlay_now()?;
+        match snapshot(&self.root, Arc::new(overlay)).read(path) {
+            // Protection is integrity: what may not be changed may still be read.
+            Err(error) if error.code == "PROTECTED_PATH" => {
+                let path = self.root.admit(path)?;
+                Ok(match self.root.read(&path)? {
+                    Entry::File(file) => match redline_edits::decode(&file.bytes) {
+                        Ok(decoded) => FileState::Text {
+                            text: decoded.text,
+                            bom: decoded.bom,
+                            version: None,
+                        },
+                        Err(_) => FileState::Binary {
+                            size_bytes: file.bytes.len() as u64,
+                        },
+                    },
+                    Entry::Missing => FileState::Missing,
+                    _ => return Err(error),
+                })
+            }
+            read => read,
+        }
     }
 
     fn similar(&self, path: &str) -> Option<String> {
-        similar(&self.root, path)
+        View::of_disk(&self.root).similar(path)
     }
 }
 
@@ -161,8 +127,10 @@ impl WorkspaceView for SessionView {
     }
 
     fn overlay(&self) -> Result<redline_workspace::Overlay, ToolError> {
-        let snapshot = self.snapshot().map_err(|error| from_file_error(&error))?;
-        let texts = snapshot.overlay.iter().filter_map(|(path, overlaid)| {
+        let overlay = self
+            .overlay_now()
+            .map_err(|error| from_file_error(&error))?;
+        let texts = overlay.iter().filter_map(|(path, overlaid)| {
             let path = self.root.admit(path).ok()?;
             let text = (!overlaid.gone).then(|| Arc::from(overlaid.proposed().to_string()));
             Some((path, text))
@@ -171,10 +139,18 @@ impl WorkspaceView for SessionView {
     }
 
     fn propose(&self, proposal: ViewProposal) -> Result<Proposed, ToolError> {
-        let snapshot = self.snapshot().map_err(|error| from_file_error(&error))?;
-        snapshot
-            .check_writable(proposal.operations.iter().flat_map(super::propose::paths))
-            .map_err(|error| from_file_error(&error))?;
+        let batch = self.root.batch();
+        for operation in &proposal.operations {
+            for path in super::propose::paths(operation) {
+                match batch.admit_write(path) {
+                    Ok(_) => {}
+                    // A link itself may go; it is never written through.
+                    Err(PathError::IsSymlink { .. }) if operation.kind == OperationKind::Delete => {
+                    }
+                    Err(error) => return Err(from_file_error(&error.into())),
+                }
+            }
+        }
         let (reply, answer) = mpsc::sync_channel(1);
         self.hub.send(Event::Turn(TurnNote::Propose {
             session: self.session.clone(),
@@ -185,129 +161,6 @@ impl WorkspaceView for SessionView {
             .recv()
             .map_err(|_| ToolError::from_code("INTERNAL", "the workspace's hub is gone"))?
     }
-}
-
-/// What an entry of the disk is to a proposal.
-fn file_state(
-    root: &WorkspaceRoot,
-    path: &WorkspacePath,
-    entry: Entry,
-) -> Result<FileState, FileError> {
-    Ok(match entry {
-        Entry::Missing => FileState::Missing,
-        Entry::File(file) => match redline_edits::decode(&file.bytes) {
-            Ok(decoded) => FileState::Text {
-                text: decoded.text,
-                bom: decoded.bom,
-                version: None,
-            },
-            Err(error) => undecodable(&file.bytes, &error),
-        },
-        Entry::Directory => FileState::Directory {
-            files: files_below(root, path)?,
-        },
-        Entry::Symlink { target } => FileState::Symlink { target },
-        Entry::Special { what } => {
-            return Err(FileError::new(
-                "NOT_TEXT",
-                format!("{} is {what}", path.as_str()),
-                "only regular files can be edited",
-            ));
-        }
-        Entry::TooLarge { len, limit } => FileState::TooLarge {
-            size_bytes: len,
-            limit_bytes: limit,
-        },
-    })
-}
-
-fn undecodable(bytes: &[u8], error: &redline_edits::DecodeError) -> FileState {
-    match error {
-        redline_edits::DecodeError::Encoding { byte, offset } => FileState::Undecodable {
-            byte: *byte,
-            offset: *offset as u64,
-        },
-        _ => FileState::Binary {
-            size_bytes: bytes.len() as u64,
-        },
-    }
-}
-
-/// All files below a folder, ignored ones included: a recursive delete takes them all.
-fn files_below(root: &WorkspaceRoot, folder: &WorkspacePath) -> Result<Vec<String>, FileError> {
-    let scope = Scope {
-        folder: Some(folder.clone()),
-        ignored: true,
-        ..Scope::default()
-    };
-    let listing = redline_workspace::list(
-        root,
-        &scope,
-        &redline_workspace::Overlay::new(),
-        MAX_FOLDER_FILES,
-        &AtomicBool::new(false),
-    )
-    .map_err(|error| FileError::new(error.code(), error.to_string(), error.hint()))?;
-    if listing.truncated {
-        return Err(FileError::new(
-            "TOO_LARGE",
-            format!(
-                "{} holds more than {MAX_FOLDER_FILES} files",
-                folder.as_str()
-            ),
-            "remove or move its parts one after another",
-        ));
-    }
-    Ok(listing
-        .entries
-        .into_iter()
-        .filter(|entry| entry.kind != ListedKind::Directory)
-        .map(|entry| entry.path.as_str().to_owned())
-        .collect())
-}
-
-/// Most files that one operation on a folder may concern.
-const MAX_FOLDER_FILES: usize = 10_000;
-
-/// A file of the same name elsewhere, or of a similar name in the same folder; only ever shown.
-fn similar(root: &WorkspaceRoot, path: &str) -> Option<String> {
-    let wanted = root.admit(path).ok()?;
-    let scope = Scope {
-        globs: vec![format!("**/{}", globset_escape(wanted.name()))],
-        ..Scope::default()
-    };
-    let found = redline_workspace::list(
-        root,
-        &scope,
-        &redline_workspace::Overlay::new(),
-        8,
-        &AtomicBool::new(false),
-    )
-    .ok()?;
-    found
-        .entries
-        .into_iter()
-        .find(|entry| entry.kind == ListedKind::File)
-        .map(|entry| entry.path.as_str().to_owned())
-}
-
-fn globset_escape(name: &str) -> String {
-    let mut escaped = String::new();
-    for c in name.chars() {
-        if matches!(c, '*' | '?' | '[' | ']' | '{' | '}' | '!' | '\\') {
-            escaped.push('\\');
-        }
-        escaped.push(c);
-    }
-    escaped
-}
-
-pub(crate) fn path_error(error: &PathError) -> FileError {
-    FileError::new(error.code(), error.to_string(), error.hint())
-}
-
-fn fs_error(error: &FsError) -> FileError {
-    FileError::new(error.code(), error.to_string(), error.hint())
 }
 
 fn from_file_error(error: &FileError) -> ToolError {

@@ -214,12 +214,14 @@ impl Face {
         let _ = answer.await;
     }
 
-    /// What the server holds for a document: `{"uri"}` -> `{"version", "text"}`.
+    /// What the server holds for a document: `{"textDocument": {"uri"}}` -> `{"version", "text"}`.
     pub(crate) async fn document_text(&self, params: Value) -> Result<Value> {
         let uri = params
+            .get("textDocument")
+            .unwrap_or(&params)
             .get("uri")
             .and_then(Value::as_str)
-            .ok_or_else(|| Error::invalid_params("`uri` is missing"))?
+            .ok_or_else(|| Error::invalid_params("`textDocument.uri` is missing"))?
             .to_owned();
         let hub = self.route(&uri).map_err(|failure| failure.to_jsonrpc())?;
         let (version, text) = hub
