@@ -92,6 +92,8 @@ struct Running {
     token: ProgressToken,
     /// The transaction that this turn grows, once there is one.
     transaction: Option<String>,
+    /// What its calls are called for people, by call.
+    titles: BTreeMap<String, String>,
 }
 
 impl Turns {
@@ -238,6 +240,7 @@ impl Hub {
             cancel: cancel.clone(),
             token: token.clone(),
             transaction: None,
+            titles: BTreeMap::new(),
         });
         let (sink, events) = mpsc::channel(EVENTS);
         active.fetch_add(1, Ordering::SeqCst);
@@ -508,9 +511,15 @@ impl Hub {
             return;
         };
         let client = conversation.client;
-        let Some(running) = &conversation.running else {
+        let Some(running) = &mut conversation.running else {
             return;
         };
+        for event in events {
+            if let TurnEventKind::ToolRunning { call_id, title, .. } = &event.kind {
+                running.titles.insert(call_id.clone(), title.clone());
+            }
+        }
+        let titles = running.titles.clone();
         let (turn_id, token) = (running.turn_id.clone(), running.token.clone());
         let transaction = running.transaction.clone();
         let mut shown: Vec<v1::SessionEvent> = Vec::new();
@@ -535,7 +544,7 @@ impl Hub {
                     });
                 }
             }
-            shown.extend(session_event(&event.kind));
+            shown.extend(session_event(&event.kind, &titles));
         }
         if self
             .clients
@@ -647,7 +656,10 @@ async fn forward(
     active.fetch_sub(1, Ordering::SeqCst);
 }
 
-fn session_event(event: &TurnEventKind) -> Option<v1::SessionEvent> {
+fn session_event(
+    event: &TurnEventKind,
+    titles: &BTreeMap<String, String>,
+) -> Option<v1::SessionEvent> {
     Some(match event {
         TurnEventKind::Text { text } => v1::SessionEvent::Text { text: text.clone() },
         TurnEventKind::Reasoning { text } => v1::SessionEvent::Reasoning { text: text.clone() },
@@ -671,7 +683,7 @@ fn session_event(event: &TurnEventKind) -> Option<v1::SessionEvent> {
         } => v1::SessionEvent::ToolCall {
             id: call_id.clone(),
             name: tool.clone(),
-            title: tool.clone(),
+            title: titles.get(call_id).unwrap_or(tool).clone(),
             status: match status {
                 redline_agent::ToolStatus::Ok => "ok",
                 redline_agent::ToolStatus::PendingApproval => "pending_approval",

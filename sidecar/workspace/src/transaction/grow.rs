@@ -160,11 +160,12 @@ impl Transaction {
             turn: self.meta.turn_id.clone(),
             transaction: Some(self.id().to_owned()),
             call: growth.call.map(str::to_owned),
+            // A reason for the whole is said once, with the whole; a hunk says its own.
             rationale: operation
                 .rationale
                 .clone()
-                .filter(|_| spans.iter().all(|span| span.rationale.is_none()))
-                .or_else(|| growth.resolved.rationale.clone()),
+                .or_else(|| growth.resolved.rationale.clone())
+                .filter(|_| spans.iter().all(|span| span.rationale.is_none())),
             rationales: spans
                 .iter()
                 .filter_map(|span| Some((span.lines.clone(), span.rationale.clone()?)))
