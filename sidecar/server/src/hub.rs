@@ -93,22 +93,26 @@ impl Hub {
     /// come back to a new hub with what is stored.
     pub(crate) fn run(options: HubOptions, events: mpsc::Receiver<Event>) {
         let root = options.root.clone();
-        let mut clients_of_failed = Vec::new();
-        let hub = match Hub::open(options) {
+        let handle = options.handle.clone();
+        let mut hub = match Hub::open(options) {
             Ok(hub) => hub,
             Err(failure) => {
                 tracing::error!(code = failure.code, root = %root.display(), "a workspace did not open");
                 refuse_all(&failure, &events);
+                handle.retire();
                 return;
             }
         };
-        let mut hub = hub;
         let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| hub.serve(&events)));
+        handle.retire();
+        let mut left = Vec::new();
         if outcome.is_err() {
             tracing::error!(root = %root.display(), "a hub panicked; it will be rebuilt");
-            clients_of_failed.extend(hub.clients.values().map(|client| client.outbox.clone()));
+            left.extend(hub.clients.values().map(|client| client.outbox.clone()));
         }
-        for outbox in clients_of_failed {
+        // What it had decided reaches the disk before anybody comes to the next one.
+        drop(hub);
+        for outbox in left {
             outbox.close();
         }
     }
@@ -218,6 +222,8 @@ impl Hub {
             Event::Work(done) => self.done(done),
             Event::Turn(note) => self.turn_note(note),
             Event::Stop => {}
+            #[cfg(test)]
+            Event::Panic => panic!("a test asked for it"),
         }
     }
 
@@ -455,3 +461,6 @@ fn refuse_all(failure: &Failure, events: &mpsc::Receiver<Event>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

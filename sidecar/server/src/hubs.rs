@@ -144,7 +144,7 @@ impl Hubs {
         let root = canonical(root)?;
         let mut running = self.running();
         if let Some(hub) = running.get(&root)
-            && !hub.thread.is_finished()
+            && hub.handle.is_alive()
         {
             return Ok(hub.handle.clone());
         }

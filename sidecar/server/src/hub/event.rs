@@ -3,7 +3,8 @@
 //! Owns: the events, the requests with their reply channels, and the handle that sends them.
 //! Must not know: what the hub does with them.
 
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
 
 use redline_protocol::v1;
 use tokio::sync::oneshot;
@@ -65,6 +66,9 @@ pub(crate) enum Event {
     Turn(TurnNote),
     /// The process ends.
     Stop,
+    /// Something that must not happen happens.
+    #[cfg(test)]
+    Panic,
 }
 
 /// What a client may ask of a hub.
@@ -152,11 +156,25 @@ pub(crate) enum Page {
 #[derive(Clone)]
 pub(crate) struct HubHandle {
     inbox: mpsc::Sender<Event>,
+    alive: Arc<AtomicBool>,
 }
 
 impl HubHandle {
     pub(crate) fn new(inbox: mpsc::Sender<Event>) -> Self {
-        Self { inbox }
+        Self {
+            inbox,
+            alive: Arc::new(AtomicBool::new(true)),
+        }
+    }
+
+    /// Whether the hub still takes events in.
+    pub(crate) fn is_alive(&self) -> bool {
+        self.alive.load(Ordering::SeqCst)
+    }
+
+    /// The hub takes no more events in: whoever comes next needs a new one.
+    pub(crate) fn retire(&self) {
+        self.alive.store(false, Ordering::SeqCst);
     }
 
     /// Puts `event` in the hub's queue; `false` when the hub is gone.
