@@ -323,3 +323,6 @@ async fn first_frame(stream: &mut UnixStream) -> io::Result<First> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -20,6 +20,7 @@ use redline_protocol::v1::{
 };
 use serde_json::json;
 use std::{
+    collections::HashMap,
     io::{self, Read},
     path::Path,
     thread,
@@ -84,6 +85,8 @@ struct Turn {
     transactions: Vec<String>,
     usage: Option<(u64, u64)>,
     end: Option<(String, Option<String>)>,
+    /// Titles of calls that run, by id.
+    running: HashMap<String, String>,
     in_line: bool,
 }
 
@@ -100,15 +103,20 @@ impl Turn {
                 self.say(&text, context);
             }
             SessionEvent::ToolCall {
+                id,
                 title,
                 name,
                 status,
                 detail,
-                ..
             } => {
-                if let Some(line) = tool_line(&title, &name, &status, detail.as_deref()) {
-                    self.line(&fit(&line, context.terminal.width), context);
+                if status == "running" {
+                    self.running.insert(id, title);
+                    return;
                 }
+                // The title of a call that runs says what it is about.
+                let title = self.running.remove(&id).unwrap_or(title);
+                let line = tool_line(&title, &name, &status, detail.as_deref());
+                self.line(&fit(&line, context.terminal.width), context);
             }
             SessionEvent::Transaction { transaction_id } => {
                 if !self.transactions.contains(&transaction_id) {
@@ -158,18 +166,18 @@ fn dim(text: &str, paint: Paint) -> String {
     lines.join("\n")
 }
 
-/// `· read src/lib.rs`, then `✓` or `✗` with what came of it. A call is listed when it ends.
-fn tool_line(title: &str, name: &str, status: &str, detail: Option<&str>) -> Option<String> {
+/// `✓ read src/lib.rs`, `✗ …` with the error, or `…` for one that waits for an approval.
+fn tool_line(title: &str, name: &str, status: &str, detail: Option<&str>) -> String {
     let title = clean(if title.is_empty() { name } else { title });
     let mark = match status {
         "ok" => "✓",
         "error" => "✗",
-        _ => return None,
+        _ => "…",
     };
-    Some(match detail.filter(|detail| !detail.is_empty()) {
+    match detail.filter(|detail| !detail.is_empty()) {
         Some(detail) => format!("{mark} {title} · {}", clean(detail)),
         None => format!("{mark} {title}"),
-    })
+    }
 }
 
 /// Says how the turn ended and what waits for review.
@@ -318,20 +326,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_call_is_listed_when_it_ends() {
-        for (status, detail, expected) in [
-            ("running", None, None),
-            ("ok", None, Some("✓ read a.rs")),
+    fn a_call_is_listed_with_how_it_ended() {
+        for (title, status, detail, expected) in [
+            ("read a.rs", "ok", None, "✓ read a.rs"),
+            ("", "ok", Some(""), "✓ workspace_read"),
             (
+                "read a.rs",
                 "error",
                 Some("NO_MATCH: \x1b"),
-                Some("✗ read a.rs · NO_MATCH: ^["),
+                "✗ read a.rs · NO_MATCH: ^[",
             ),
+            ("read a.rs", "pending_approval", None, "… read a.rs"),
         ] {
-            assert_eq!(
-                tool_line("read a.rs", "workspace_read", status, detail).as_deref(),
-                expected
-            );
+            assert_eq!(tool_line(title, "workspace_read", status, detail), expected);
         }
     }
 
