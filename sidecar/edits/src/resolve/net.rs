@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::{
     EditSpan, FileState, Operation, OperationKind, ResolveError,
-    tree::{Content, File, Notes, TextFile, Tree},
+    tree::{Content, File, Notes, Played, TextFile, Tree},
 };
 use crate::rung::MatchRung;
 
@@ -31,7 +31,11 @@ struct Outcome {
 /// A file that only moved is a rename. Where its new path held another file, or its old path
 /// holds one now, no rename can say it: the paths are then edited, created and deleted by text.
 pub(super) fn operations(tree: Tree<'_>) -> Result<Vec<Operation>, ResolveError> {
-    let (order, files, graves) = tree.into_files();
+    let Played {
+        order,
+        files,
+        graves,
+    } = tree.into_played();
     let mut originals: HashMap<String, Original> = HashMap::new();
     let mut outcomes: HashMap<String, Outcome> = HashMap::new();
     let mut buried: HashMap<String, Notes> = HashMap::new();

@@ -74,12 +74,7 @@ pub(super) fn join_link(link: &str, target: &str) -> Option<String> {
     if target.starts_with('/') {
         return None;
     }
-    normalize_path(
-        &format!("{folder}/{target}")
-            .trim_start_matches('/')
-            .to_owned(),
-    )
-    .ok()
+    normalize_path(format!("{folder}/{target}").trim_start_matches('/')).ok()
 }
 
 /// All folders above a path, nearest first.

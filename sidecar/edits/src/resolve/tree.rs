@@ -24,6 +24,16 @@ pub(super) struct Tree<'f> {
     folders: BTreeSet<String>,
 }
 
+/// A tree after the last change.
+pub(super) struct Played {
+    /// Every path in order of first mention.
+    pub(super) order: Vec<String>,
+    /// The files that are there.
+    pub(super) files: HashMap<String, File>,
+    /// Deleted files, by their path on disk.
+    pub(super) graves: HashMap<String, File>,
+}
+
 /// What a path holds now.
 #[derive(Debug)]
 pub(super) enum Node {
@@ -451,9 +461,8 @@ impl<'f> Tree<'f> {
         }
     }
 
-    /// After all is played: every path in order of first mention, the files that are there by
-    /// path, and the deleted ones by their path on disk.
-    pub(super) fn into_files(self) -> (Vec<String>, Vec<(String, File)>, HashMap<String, File>) {
+    /// What is left after all is played.
+    pub(super) fn into_played(self) -> Played {
         let files = self
             .nodes
             .into_iter()
@@ -462,7 +471,11 @@ impl<'f> Tree<'f> {
                 Node::Missing | Node::Folder(_) => None,
             })
             .collect();
-        (self.order, files, self.graves)
+        Played {
+            order: self.order,
+            files,
+            graves: self.graves,
+        }
     }
 
     fn flag(&mut self, path: &str, flag: &str) {

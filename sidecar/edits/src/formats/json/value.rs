@@ -30,7 +30,7 @@ pub(super) struct Problem {
     hint: &'static str,
     way: Vec<Step>,
     /// A problem of a text inside the JSON, with its own line.
-    inner: Option<ParseError>,
+    inner: Option<Box<ParseError>>,
 }
 
 impl Problem {
@@ -59,7 +59,7 @@ impl Problem {
 
     pub(super) fn inner(err: ParseError) -> Self {
         Self {
-            inner: Some(err),
+            inner: Some(Box::new(err)),
             ..Self::new("")
         }
     }

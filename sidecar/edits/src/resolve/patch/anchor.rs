@@ -58,8 +58,9 @@ impl<'a> Anchors<'a> {
 
     /// The scope of the last of `anchors`, each looked for in the scope of the one before.
     pub(super) fn scope(&mut self, anchors: &[String]) -> Result<Scope, MatchError> {
+        let whole = 0..self.index.lines.len();
         let mut scope = Scope {
-            ranges: vec![0..self.index.lines.len()],
+            ranges: Vec::from([whole]),
         };
         for anchor in anchors.iter().filter(|anchor| !anchor.trim().is_empty()) {
             let lines = self.occurrences(anchor);
