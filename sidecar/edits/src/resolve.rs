@@ -275,6 +275,7 @@ impl Player<'_> {
         let literal = self.literal;
         let file = self.tree.text_mut(&path)?;
         let written = write::resolve(text, base_text, file.text.as_str(), &path, literal)?;
+        self.no_change |= written.text == file.text;
         file.rewrite(written);
         Ok(path)
     }

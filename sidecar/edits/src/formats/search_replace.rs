@@ -273,8 +273,12 @@ fn path_above(lines: &Lines<'_>, floor: usize, open: usize) -> Option<String> {
 /// Takes the Markdown dress off a line that holds a path.
 fn undress(line: &str) -> Option<String> {
     let mut path = line.trim();
-    if let Some(rest) = path.strip_prefix('#') {
-        path = rest.trim_start_matches('#').trim_start();
+    for mark in ['#', '/'] {
+        // A heading, or a comment that names the file; not an absolute path.
+        let rest = path.trim_start_matches(mark);
+        if rest.starts_with(' ') {
+            path = rest.trim_start();
+        }
     }
     let mut quoted = path.split('`');
     if let (Some(_), Some(inner), Some(_), None) =

@@ -15,16 +15,19 @@
 //!
 //! The counts of a hunk header are believed when the body agrees with them; else the body decides
 //! and the change is flagged `recounted`. Its line numbers are a hint for whoever looks for the
-//! place. An empty line in a hunk is a blank context line that lost its space.
+//! place; a header without numbers (`@@`, `@@ ... @@`) gives no hint and no counts. An empty line in
+//! a hunk is a blank context line that lost its space.
 
 mod file;
 mod header;
 mod name;
+mod order;
 
 use self::file::FileDiff;
 pub(super) use self::header::header_old_start;
 use super::{
     ParseOptions,
+    apply_patch::excerpt,
     error::ParseError,
     input::{Lines, content, fence},
 };
@@ -43,10 +46,11 @@ pub(super) fn parse(input: &str, options: &ParseOptions) -> Result<Proposal, Par
         lines: &lines,
         idx: 0,
     };
-    let mut changes = Vec::new();
+    let mut files = Vec::new();
     while let Some(file) = parser.next_file()? {
-        file.into_changes(options, &mut changes)?;
+        files.push(file.into_changes(options)?);
     }
+    let changes = order::vacate_first(files);
     if changes.is_empty() {
         return Err(ParseError::malformed(
             1,
@@ -133,15 +137,14 @@ impl<'a> Parser<'a> {
                 ahead += 1;
             }
             let line = self.peek(ahead);
-            let Some(header) = header::Header::parse(line) else {
-                if line.starts_with("@@") {
-                    return Err(ParseError::malformed(
-                        self.idx + ahead + 1,
-                        "this is no hunk header",
-                        "write @@ -LINE,COUNT +LINE,COUNT @@",
-                    ));
-                }
+            if !line.starts_with("@@") {
                 return Ok(());
+            }
+            let Some(header) = header::Header::parse(line) else {
+                self.idx += ahead + 1;
+                let hunk = self.hunk_without_numbers(line)?;
+                file.hunks.push(hunk);
+                continue;
             };
             self.idx += ahead + 1;
             if file.is_new() && file.hunks.is_empty() && self.new_text(&header, &mut file.text) {
@@ -175,6 +178,29 @@ impl<'a> Parser<'a> {
             text.pop();
         }
         true
+    }
+
+    /// Reads a hunk whose header says nothing.
+    fn hunk_without_numbers(&mut self, header: &str) -> Result<LineHunk, ParseError> {
+        if header.starts_with("@@ -") {
+            return Err(ParseError::malformed(
+                self.idx,
+                format!("{} is no hunk header", excerpt(header)),
+                "write @@ -LINE,COUNT +LINE,COUNT @@",
+            ));
+        }
+        let start = self.idx;
+        let (mut hunk, end) = self.body(start, None)?;
+        if hunk.lines.len() == hunk.loose_tail {
+            return Err(ParseError::malformed(
+                start,
+                "the hunk has no lines",
+                "write the context, removed and added lines under the hunk header",
+            ));
+        }
+        self.idx = end;
+        hunk.line = start;
+        Ok(hunk)
     }
 
     fn hunk(

@@ -18,8 +18,8 @@ pub(crate) enum MatchError {
     NoMatch {
         /// The block of the file that is most like the search.
         nearest: Option<Nearest>,
-        /// Whether the search holds a line like `...` that stands for others.
-        elided: bool,
+        /// What the search holds that a file does not.
+        oddity: Option<Oddity>,
     },
     /// The replacement is there already, at this line from 1, and the search is not.
     AlreadyApplied {
@@ -31,6 +31,15 @@ pub(crate) enum MatchError {
         /// The line of the place, from 1.
         line: usize,
     },
+}
+
+/// A way of quoting that never matches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Oddity {
+    /// A line like `...` that stands for others.
+    Elided,
+    /// Line numbers before every line.
+    Numbered,
 }
 
 /// A block that nearly matches.
@@ -103,9 +112,14 @@ impl MatchError {
             Self::Ambiguous { .. } => {
                 "quote more of the lines around the place, so that it can be only one"
             }
-            Self::NoMatch { elided: true, .. } => {
-                "the searched text stands in for lines with “...”: quote them in full"
-            }
+            Self::NoMatch {
+                oddity: Some(Oddity::Elided),
+                ..
+            } => "the searched text stands in for lines with “...”: quote them in full",
+            Self::NoMatch {
+                oddity: Some(Oddity::Numbered),
+                ..
+            } => "the searched lines begin with line numbers: quote them without",
             Self::NoMatch { .. } => "read the file again and quote it exactly",
             Self::EmptySearch => "quote the lines to be replaced; an empty search makes a new file",
             Self::AlreadyApplied { .. } => "nothing is to be done; leave this edit out",

@@ -5,7 +5,7 @@
 
 use std::cell::OnceCell;
 
-use super::{MAX_PLACES, fold::fold_line, indentation::Shift};
+use super::{MAX_PLACES, error::Oddity, fold::fold_line, indentation::Shift};
 use crate::{diff::line_hash, lines::LineIndex, rung::MatchRung};
 
 /// How lines are compared.
@@ -20,6 +20,27 @@ enum Level {
 /// Lines to find.
 pub(crate) struct Pattern<'p> {
     pub(crate) lines: Vec<&'p str>,
+}
+
+impl Pattern<'_> {
+    /// What makes it one that never matches, as far as its lines show that.
+    pub(crate) fn oddity(&self) -> Option<Oddity> {
+        let is_elided =
+            |line: &&str| matches!(line.trim(), "..." | "…" | "[...]" | "// ..." | "# ...");
+        let is_numbered = |line: &&str| {
+            let rest = line
+                .trim_start()
+                .trim_start_matches(|c: char| c.is_ascii_digit());
+            rest.len() < line.trim_start().len() && rest.starts_with(['|', ':', '\t', '→'])
+        };
+        if self.lines.iter().all(is_numbered) {
+            Some(Oddity::Numbered)
+        } else if self.lines.iter().any(is_elided) {
+            Some(Oddity::Elided)
+        } else {
+            None
+        }
+    }
 }
 
 /// A place where a pattern matches: its first line, from 0.

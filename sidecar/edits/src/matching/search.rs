@@ -311,17 +311,8 @@ impl<'s> Search<'s> {
         }
         MatchError::NoMatch {
             nearest: nearest(index, pattern),
-            elided: pattern.is_elided(),
+            oddity: pattern.oddity(),
         }
-    }
-}
-
-impl Pattern<'_> {
-    /// Whether a line of it stands for others.
-    pub(crate) fn is_elided(&self) -> bool {
-        self.lines
-            .iter()
-            .any(|line| matches!(line.trim(), "..." | "…" | "[...]" | "// ..." | "# ..."))
     }
 }
 

@@ -206,7 +206,7 @@ impl Writer<'_> {
             added = self.transplanted(&group, &added, real).ok_or_else(|| {
                 let err = MatchError::NoMatch {
                     nearest: None,
-                    elided: false,
+                    oddity: None,
                 };
                 ResolveError::matching(self.path, format!("hunk {number}"), &err)
             })?;

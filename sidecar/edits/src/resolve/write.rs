@@ -29,11 +29,15 @@ pub(super) fn resolve(
     if !literal {
         placeholder::check_whole(base.unwrap_or(today), text, path)?;
     }
+    let mut flags = Vec::new();
+    if is_cut_off(text, base.unwrap_or(today)) {
+        flags.push("truncated");
+    }
     let drifted = base.filter(|base| text_revision(base) != text_revision(today));
     let Some(base) = drifted else {
         return Ok(Written {
             text: with_endings_of(today, text),
-            flags: Vec::new(),
+            flags,
         });
     };
     let base = normalize_line_endings(base);
@@ -41,15 +45,36 @@ pub(super) fn resolve(
     let theirs = normalize_line_endings(text);
     let merge = merge3(&base, &ours, &theirs);
     match merge.text() {
-        Some(merged) => Ok(Written {
-            text: with_endings_of(today, &merged),
-            flags: vec!["reanchored"],
-        }),
+        Some(merged) => {
+            flags.push("reanchored");
+            Ok(Written {
+                text: with_endings_of(today, &merged),
+                flags,
+            })
+        }
         None => Err(ResolveError::Conflict {
             path: path.to_owned(),
             line: conflict_line(&merge),
         }),
     }
+}
+
+/// Whether the text seems to stop in the middle: in a line of the base that it does not end, with
+/// more of the base still to come.
+fn is_cut_off(text: &str, base: &str) -> bool {
+    if text.is_empty() || text.ends_with('\n') || !base.ends_with('\n') {
+        return false;
+    }
+    let last = text.rsplit_once('\n').map_or(text, |(_, last)| last);
+    let old = LineIndex::new(base);
+    diff_lines(base, text).last().is_some_and(|edit| {
+        edit.old.end == old.len()
+            && edit.old.len() > 1
+            && edit.old.clone().any(|line| {
+                let line = old.content(line);
+                line.len() > last.len() && line.starts_with(last)
+            })
+    })
 }
 
 /// The line of today's text, from 1, at which the first conflict is.

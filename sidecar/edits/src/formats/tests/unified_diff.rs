@@ -162,6 +162,54 @@ fn paths_with_options() {
 }
 
 #[test]
+fn hunk_headers_may_have_no_numbers() {
+    check(
+        UnifiedDiff,
+        "--- a/x\n+++ b/x\n@@ ... @@\n a\n-b\n+c\n@@\n-d\n",
+        expect![[r#"
+            "x" patch
+              line 3 " a" "-b" "+c"
+              line 7 "-d"
+        "#]],
+    );
+}
+
+#[test]
+fn a_path_is_left_before_another_file_takes_it() {
+    let rename = |from: &str, to: &str| {
+        format!(
+            "diff --git a/{from} b/{to}\nsimilarity index 100%\nrename from {from}\nrename to {to}\n"
+        )
+    };
+    check(
+        UnifiedDiff,
+        &[rename("c", "a"), rename("a", "b"), rename("b", "z")].concat(),
+        expect![[r#"
+            "b" Rename { to: "z", overwrite: false, ignore_if_exists: false }
+            "a" Rename { to: "b", overwrite: false, ignore_if_exists: false }
+            "c" Rename { to: "a", overwrite: false, ignore_if_exists: false }
+        "#]],
+    );
+    check(
+        UnifiedDiff,
+        &[rename("a", "b"), rename("b", "a")].concat(),
+        expect![[r#"
+            "b" Rename { to: "a", overwrite: false, ignore_if_exists: false }
+            "a" Rename { to: "b", overwrite: false, ignore_if_exists: false }
+        "#]],
+    );
+    check(
+        UnifiedDiff,
+        "--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+new\n--- a/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-old\n",
+        expect![[r#"
+            "x" patch to nothing
+              line 7 at 1 "-old"
+            "x" Create { text: "new\n", overwrite: false, ignore_if_exists: false }
+        "#]],
+    );
+}
+
+#[test]
 fn malformed_diffs_are_refused_by_line() {
     for (input, expected) in [
         (
@@ -179,8 +227,9 @@ fn malformed_diffs_are_refused_by_line() {
         (
             "--- a/x\n+++ b/x\n@@ ... @@\n-a\n+b\n",
             expect![[r#"
-            MALFORMED_PROPOSAL: line 3: this is no hunk header
-        "#]],
+                "x" patch
+                  line 3 "-a" "+b"
+            "#]],
         ),
         (
             "--- a/x\n+++ b/x\n@@ -1 +1 @@\nprose\n",
@@ -234,7 +283,7 @@ fn malformed_diffs_are_refused_by_line() {
         (
             "--- a/x\n+++ b/x\n@@ -99999999999999999999 +1 @@\n-a\n+b\n",
             expect![[r#"
-                MALFORMED_PROPOSAL: line 3: this is no hunk header
+                MALFORMED_PROPOSAL: line 3: "@@ -99999999999999999999 +1 @@" is no hunk header
             "#]],
         ),
         (

@@ -136,12 +136,11 @@ impl<'a> FileDiff<'a> {
             .unwrap_or_else(|| "the file".to_owned())
     }
 
-    /// Appends what this file's part means.
+    /// What this file's part means.
     pub(super) fn into_changes(
         mut self,
         options: &ParseOptions,
-        changes: &mut Vec<Change>,
-    ) -> Result<(), ParseError> {
+    ) -> Result<Vec<Change>, ParseError> {
         let (old, new) = self.paths(options)?;
         if self.binary && !self.deleted {
             return Err(ParseError::coded(
@@ -154,7 +153,7 @@ impl<'a> FileDiff<'a> {
                 "leave binary files out of the diff, or delete or rename them as a whole",
             ));
         }
-        let first = changes.len();
+        let mut changes = Vec::new();
         match (old, new) {
             (None, None) => {
                 return Err(ParseError::malformed(
@@ -165,12 +164,12 @@ impl<'a> FileDiff<'a> {
             }
             (None, Some(path)) => changes.push(self.creation(path)?),
             (Some(path), None) => changes.push(self.deletion(path)),
-            (Some(old), Some(new)) => self.edit(old, new, changes)?,
+            (Some(old), Some(new)) => self.edit(old, new, &mut changes)?,
         }
-        if let Some(change) = changes.get_mut(first) {
+        if let Some(change) = changes.first_mut() {
             change.flags = self.flags;
         }
-        Ok(())
+        Ok(changes)
     }
 
     /// The two sides' paths; `None` is no file.

@@ -83,7 +83,7 @@ impl<'a> Anchors<'a> {
                 };
                 return Err(MatchError::NoMatch {
                     nearest: nearest(self.index, &pattern),
-                    elided: false,
+                    oddity: None,
                 });
             }
             if inside.len() > MAX_OCCURRENCES {

@@ -171,7 +171,7 @@ impl<'a> Locator<'a> {
         };
         MatchError::NoMatch {
             nearest: nearest(self.index, &pattern),
-            elided: pattern.is_elided(),
+            oddity: pattern.oddity(),
         }
     }
 }

@@ -87,7 +87,7 @@ fn line_endings_stay_when_the_whole_file_is_sent() {
         &Tree::of_text("a.txt", "\u{FEFF}a\nb\n"),
         r#"{"path": "a.txt", "content": "\ufeffa\r\nb\r\n"}"#,
         expect![[r#"
-            nothing
+            ! no_change
         "#]],
     );
 }
@@ -144,12 +144,35 @@ fn what_is_not_complete_is_carried_through() {
             a.txt: edit
               -"a2\n"
               +"A2\n"
-            b.txt: edit
+            b.txt: edit, truncated
               -"b2\n"
               -"b3\n"
               -"b4\n"
               +"B2\n"
               +"b"
+        "#]],
+    );
+}
+
+#[test]
+fn a_text_that_stops_in_the_middle_is_flagged() {
+    check(
+        &Tree::of_text("a.txt", "one\ntwo\nthree\nfour\n"),
+        r#"{"path": "a.txt", "text": "one\n2\nthr"}"#,
+        expect![[r#"
+            a.txt: edit, truncated
+              -"two\n"
+              -"three\n"
+              -"four\n"
+              +"2\n"
+              +"thr"
+        "#]],
+    );
+    check(
+        &Tree::of_text("a.txt", "one\n"),
+        r#"{"path": "a.txt", "text": "one\n"}"#,
+        expect![[r#"
+            ! no_change
         "#]],
     );
 }

@@ -1,0 +1,41 @@
+//! Plays the seeds of the fuzz targets, so that an ordinary test run shows that both still stand.
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::disallowed_methods
+)]
+
+use std::{fs, path::Path};
+
+#[path = "../../../tests/fuzz/src/lib.rs"]
+#[allow(dead_code, unreachable_pub)]
+mod targets;
+
+fn play(target: &str, check: fn(&[u8])) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../tests/fuzz/seeds")
+        .join(target);
+    let mut n_seeds = 0;
+    for entry in fs::read_dir(&folder).unwrap() {
+        let seed = fs::read(entry.unwrap().path()).unwrap();
+        check(&seed);
+        // A seed cut off anywhere is what a broken stream leaves.
+        for end in 0..seed.len() {
+            check(&seed[..end]);
+        }
+        n_seeds += 1;
+    }
+    assert!(n_seeds > 0, "no seeds in {}", folder.display());
+}
+
+#[test]
+fn seeds_of_every_target_pass() {
+    play("search_replace", targets::search_replace);
+    play("unified_diff", targets::unified_diff);
+    play("apply_patch", targets::apply_patch);
+    play("json", targets::json);
+    play("detect", targets::detect_any);
+    play("resolve", targets::resolve);
+    play("anchors", targets::anchors);
+}
