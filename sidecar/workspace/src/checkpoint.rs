@@ -9,9 +9,11 @@ mod format;
 mod reverse;
 mod segment;
 mod store;
+mod target;
 
 pub(crate) use format::{Change, Edit, Entry, Header, VERSION, What};
 pub use reverse::Refusal;
-pub(crate) use reverse::{Now, Reversal, Target, reverse};
+pub(crate) use reverse::{Reversal, reverse};
 pub use store::CheckpointSummary;
 pub(crate) use store::{Checkpoint, Checkpoints};
+pub(crate) use target::{Now, Target};

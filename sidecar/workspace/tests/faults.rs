@@ -96,6 +96,9 @@ fn five_files() -> Ground {
         ("keep.txt", "k\n"),
     ]);
     ground.chmod("edit.txt", 0o755);
+    // What is made in such a folder inherits from it, so it has to be staged right there.
+    std::fs::create_dir(ground.root.join("new")).unwrap();
+    ground.chmod("new", 0o2755);
     ground
 }
 
@@ -115,7 +118,6 @@ fn after_five(before: &Tree) -> Tree {
     let mut after = before.clone();
     let text = |text: &str, mode| Node::File(text.as_bytes().to_vec(), mode);
     after.insert("edit.txt".into(), text("a\nB\nc\n", 0o755));
-    after.insert("new".into(), Node::Folder);
     after.insert("new/dir".into(), Node::Folder);
     after.insert("new/dir/made.txt".into(), text("made\n", 0o644));
     after.remove("gone.txt");

@@ -209,8 +209,11 @@ impl Ground {
             document.version += 1;
             document.dirty = true;
         }
-        if !prepared.deliveries().is_empty() {
-            prepared.delivered()?;
+        if !prepared.deliveries().is_empty()
+            && let Err(error) = prepared.delivered()
+        {
+            prepared.abort("the journal failed")?;
+            return Err(error);
         }
         prepared.finish()
     }

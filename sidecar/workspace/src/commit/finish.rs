@@ -40,7 +40,7 @@ impl Prepared {
     ///
     /// # Errors
     ///
-    /// [`CommitError::Store`]; the commit can then only be aborted.
+    /// [`CommitError::Store`]; the commit can then only be aborted, which the caller must do.
     pub fn delivered(&mut self) -> Result<(), CommitError> {
         if self.delivered {
             return Ok(());
@@ -59,32 +59,16 @@ impl Prepared {
     ///
     /// # Errors
     ///
-    /// [`CommitError::Store`]; nothing of the project was touched all the same.
+    /// [`CommitError::Store`] when that could not be recorded; nothing of the project was touched all the same.
     pub fn abort(mut self, why: &str) -> Result<(), CommitError> {
-        let lock = match self.lock.take() {
-            Some(lock) => lock,
-            None => self.workspace.lock("abort")?,
+        let held = self.lock.take();
+        let lock = match held {
+            Some(lock) => Ok(lock),
+            None => self.workspace.lock("abort"),
         };
         let batch = self.workspace.root().batch();
-        let data = json!({
-            "transaction_id": self.plan.receipt.transaction_id,
-            "receipt_id": self.plan.receipt.id,
-            "why": why,
-        });
-        self.workspace.journal().append(&lock, "aborted", &data)?;
-        discard(
-            &self.workspace,
-            &batch,
-            &self.area,
-            &self.folder,
-            &self.plan,
-        )?;
-        if self.plan.concerns.is_some() {
-            self.workspace
-                .transactions()
-                .forget(&self.plan.receipt.transaction_id)?;
-        }
-        Ok(())
+        self.give_up(lock.as_ref().ok(), &batch, why)?;
+        lock.map(drop).map_err(CommitError::from)
     }
 
     /// Changes the project, all of it or nothing.
@@ -95,19 +79,23 @@ impl Prepared {
     /// nothing was touched. [`CommitError::Failed`]: what was done was taken back, verified by hash.
     /// After either the caller takes its deliveries back from the editor.
     pub fn finish(mut self) -> Result<Committed, CommitError> {
-        if !self.delivered {
-            self.delivered()?;
-        }
-        let lock = match self.lock.take() {
-            Some(lock) => lock,
-            None => self.workspace.lock("accept")?,
-        };
         let batch = self.workspace.root().batch();
+        let ready = self.delivered().and_then(|()| match self.lock.take() {
+            Some(lock) => Ok(lock),
+            None => Ok(self.workspace.lock("accept")?),
+        });
+        let lock = match ready {
+            Ok(lock) => lock,
+            Err(error) => {
+                self.give_up(None, &batch, &error.to_string())?;
+                return Err(error);
+            }
+        };
         match change(&batch, &self.area, &self.plan.steps) {
             Ok(()) => {}
             Err(Stopped::Changed(path)) => {
                 let note = format!("{path} was changed by somebody else; nothing was touched");
-                self.give_up(&lock, &batch, &note)?;
+                self.give_up(Some(&lock), &batch, &note)?;
                 let report = ConflictReport::of_file(&path, "changed since");
                 return Err(CommitError::Conflict {
                     conflicts: vec![report],
@@ -152,20 +140,33 @@ impl Prepared {
         })
     }
 
-    fn give_up(&self, lock: &StoreLock, batch: &Batch, why: &str) -> Result<(), CommitError> {
+    /// Drops what was staged, whether or not that can be journaled.
+    fn give_up(
+        &self,
+        lock: Option<&StoreLock>,
+        batch: &Batch,
+        why: &str,
+    ) -> Result<(), CommitError> {
         let data = json!({
             "transaction_id": self.plan.receipt.transaction_id,
             "receipt_id": self.plan.receipt.id,
             "why": why,
         });
-        self.workspace.journal().append(lock, "aborted", &data)?;
+        let journaled = match lock {
+            Some(lock) => self
+                .workspace
+                .journal()
+                .append(lock, "aborted", &data)
+                .map(drop),
+            None => Ok(()),
+        };
         discard(&self.workspace, batch, &self.area, &self.folder, &self.plan)?;
         if self.plan.concerns.is_some() {
             self.workspace
                 .transactions()
                 .forget(&self.plan.receipt.transaction_id)?;
         }
-        Ok(())
+        journaled.map_err(CommitError::from)
     }
 
     /// Takes back what was done so far and says so everywhere.
@@ -344,7 +345,8 @@ pub(super) fn record(
         }
         entries.push(Entry::Change(change));
     }
-    if !plan.changes.is_empty() {
+    // An undo that found everything taken back already is one that can be redone, too.
+    if !plan.changes.is_empty() || receipt.action == Action::Undo {
         checkpoints.record(&header, &entries, &displaced, batch, area, again)?;
     }
     if let (Action::Undo, Some(of)) = (receipt.action, &plan.concerns) {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
+use std::io::Write;
 
 use serde_json::json;
 
@@ -11,6 +12,7 @@ use super::{CommitError, CommitRequest, Delivery};
 use crate::boundary::{Batch, WorkspacePath};
 use crate::checkpoint::What;
 use crate::effect::{Area, FsError, Stage, Staged};
+use crate::handle::Folder;
 use crate::receipt::{Outcome, Receipt};
 use crate::store::{StoreError, StoreLock, StorePath};
 use crate::transaction::{FileReview, FileState, LogLine, Purpose, Transaction, line_of_record};
@@ -20,6 +22,8 @@ use crate::workspace::Workspace;
 pub(super) const COMMITS: &str = "commits";
 /// The plan's file, while the commit is under way.
 pub(super) const PLAN: &str = "plan.json";
+/// What is staged before the plan is written: path and name of each file.
+pub(super) const STAGING: &str = "staging.json";
 /// Locked as long as the process that commits is alive.
 pub(super) const OWNER: &str = "owner";
 
@@ -125,6 +129,7 @@ fn fill(
     let fail = |error| store.io(folder.as_str(), "claiming", error);
     let owner = here.open_lock(OWNER, 0o600).map_err(fail)?;
     owner.try_lock().map_err(|error| fail(error.into()))?;
+    note_staging(workspace, &here, folder, draft)?;
     stage(workspace, batch, area, draft)?;
     let mut steps =
         plan::order(std::mem::take(&mut draft.steps)).map_err(|paths| FsError::Exists {
@@ -221,6 +226,29 @@ fn settles(request: &CommitRequest) -> bool {
 /// The name under which a displaced file is kept: unique in its checkpoint.
 pub(super) fn kept_name(receipt_id: &str, name: &str) -> String {
     format!("{receipt_id}-{name}")
+}
+
+/// Names what is about to be staged: some of it may have to wait beside its target, where nobody would look for
+/// it if the process died before the plan is written. It need not reach the disk, only the system.
+fn note_staging(
+    workspace: &Workspace,
+    here: &Folder,
+    folder: &StorePath,
+    draft: &Draft,
+) -> Result<(), CommitError> {
+    let staged: Vec<(&str, &str)> = draft
+        .new_files
+        .iter()
+        .map(|file| (file.path.as_str(), file.name.as_str()))
+        .collect();
+    let store = workspace.store();
+    let fail = |error| store.io(folder.as_str(), "staging", error);
+    let mut file = here.create_file(STAGING, 0o600).map_err(fail)?;
+    serde_json::to_vec(&staged)
+        .map_err(std::io::Error::from)
+        .and_then(|bytes| file.write_all(&bytes))
+        .map_err(fail)?;
+    Ok(())
 }
 
 /// Writes and syncs the new files; their modes are known then, and go into the steps.

@@ -15,7 +15,7 @@ use super::finish::{
     FAILED, RESTORING, Stopped, change, discard, journal_data, note_failure, record, restore,
 };
 use super::plan::{Plan, Step};
-use super::prepare::{COMMITS, OWNER, PLAN};
+use super::prepare::{COMMITS, OWNER, PLAN, STAGING};
 use super::step::{self, Standing};
 use crate::boundary::Batch;
 use crate::effect::Area;
@@ -100,7 +100,15 @@ fn one(workspace: &Workspace, receipt_id: &str) -> Result<Option<Recovery>, Stor
         None => (store.read(&folder.join(RESTORING)?)?, true),
     };
     let Some(bytes) = bytes else {
-        // Its plan was never written, so nothing was done; staged files beside their targets are not known.
+        // Its plan was never written, so nothing was done; but something may have been staged.
+        let staged = store.read(&folder.join(STAGING)?)?.unwrap_or_default();
+        let staged: Vec<(String, String)> = serde_json::from_slice(&staged).unwrap_or_default();
+        let (batch, area) = (workspace.root().batch(), store.area(&folder)?);
+        for (path, name) in staged {
+            if let Ok(path) = workspace.root().admit(&path) {
+                batch.discard(&area, &path, &name);
+            }
+        }
         store.remove(&folder)?;
         return Ok(None);
     };

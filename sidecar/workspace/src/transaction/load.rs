@@ -169,6 +169,7 @@ impl Replay {
 }
 
 fn settle(record: &mut HunkRecord, how: Settlement, unsaved: &mut Vec<HunkId>) {
+    unsaved.retain(|id| *id != record.hunk.id);
     record.hunk.state = match how {
         Settlement::Accepted => HunkState::Accepted { by_hand: false },
         Settlement::ByHand => HunkState::Accepted { by_hand: true },
