@@ -218,10 +218,12 @@ function M.refresh(bufnr)
       wanted[placed.shown.hunk.id] = placed
     end
   end
+  local lost_lines = false
   for id, drawn in pairs(canvas.drawn) do
     local placed = wanted[id]
     local place = api.nvim_buf_get_extmark_by_id(bufnr, marks, drawn.marks[1], {})
     if not placed or drawn.key ~= key_of(placed, layout) or place[1] ~= document.home(placed) then
+      lost_lines = lost_lines or drawn.n_virtual > 0
       erase(bufnr, canvas, id)
     end
   end
@@ -239,6 +241,12 @@ function M.refresh(bufnr)
   end
   if #document.pending(bufnr) == 0 then
     canvas.captures = {}
+  end
+  if lost_lines then
+    -- The editor scrolls what is below a virtual line that goes, and can lose lines in doing so.
+    for _, win in ipairs(wins) do
+      api.nvim__redraw({ win = win, valid = false })
+    end
   end
 end
 

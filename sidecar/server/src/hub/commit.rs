@@ -312,7 +312,7 @@ impl Hub {
                 hub: self.handle.clone(),
                 delivery,
                 label: "Redline: accept".to_owned(),
-                edit: workspace_edit(&documents),
+                edit: workspace_edit(&documents, attached.profile.document_changes),
             });
         }
         self.commits.due = Some(Instant::now() + ATTEMPT_LIMIT);
@@ -559,7 +559,7 @@ impl Hub {
                     hub: self.handle.clone(),
                     delivery: 0,
                     label: "Redline: take back".to_owned(),
-                    edit: workspace_edit(&[(copy, edits)]),
+                    edit: workspace_edit(&[(copy, edits)], client.profile.document_changes),
                 });
             }
         }

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use redline_edits::{HunkId, HunkState, OperationKind, TextChange, to_line_col};
 use tower_lsp::ls_types::{
     CodeAction, CodeActionOrCommand, DocumentChanges, OneOf,
-    OptionalVersionedTextDocumentIdentifier, Position, Range, TextDocumentEdit, TextEdit,
+    OptionalVersionedTextDocumentIdentifier, Position, Range, TextDocumentEdit, TextEdit, Uri,
     WorkspaceEdit,
 };
 
@@ -200,7 +200,7 @@ impl Hub {
         let changes = set
             .edits_for(&copy.rope, &hunks)
             .map_err(|error| Failure::new(error.code(), error.to_string(), error.hint()))?;
-        Ok((workspace_edit(&[(copy, changes)]), hunks))
+        Ok((workspace_edit(&[(copy, changes)], true), hunks))
     }
 }
 
@@ -225,33 +225,40 @@ fn line_bytes(copy: &Copy, first: u32, last: u32) -> std::ops::Range<usize> {
     byte(first)..byte(last.saturating_add(1))
 }
 
-/// One versioned edit over several copies of one client.
-pub(super) fn workspace_edit(documents: &[(&Copy, Vec<TextChange>)]) -> WorkspaceEdit {
-    let edits = documents
-        .iter()
-        .filter_map(|(copy, changes)| {
-            Some(TextDocumentEdit {
-                text_document: OptionalVersionedTextDocumentIdentifier {
-                    uri: copy.uri.parse().ok()?,
-                    version: Some(copy.version),
-                },
-                edits: changes
-                    .iter()
-                    .map(|change| {
-                        OneOf::Left(TextEdit {
-                            range: Range::new(
-                                position(copy, change.range.start),
-                                position(copy, change.range.end),
-                            ),
-                            new_text: change.text.clone(),
-                        })
-                    })
-                    .collect(),
+/// One edit over several copies of one client: versioned, unless the client takes no versions.
+pub(super) fn workspace_edit(
+    documents: &[(&Copy, Vec<TextChange>)],
+    versioned: bool,
+) -> WorkspaceEdit {
+    let edits = documents.iter().filter_map(|(copy, changes)| {
+        let uri: Uri = copy.uri.parse().ok()?;
+        let edits: Vec<TextEdit> = changes
+            .iter()
+            .map(|change| TextEdit {
+                range: Range::new(
+                    position(copy, change.range.start),
+                    position(copy, change.range.end),
+                ),
+                new_text: change.text.clone(),
             })
-        })
-        .collect();
+            .collect();
+        Some((uri, copy.version, edits))
+    });
+    if !versioned {
+        return WorkspaceEdit {
+            changes: Some(edits.map(|(uri, _, edits)| (uri, edits)).collect()),
+            ..WorkspaceEdit::default()
+        };
+    }
+    let edits = edits.map(|(uri, version, edits)| TextDocumentEdit {
+        text_document: OptionalVersionedTextDocumentIdentifier {
+            uri,
+            version: Some(version),
+        },
+        edits: edits.into_iter().map(OneOf::Left).collect(),
+    });
     WorkspaceEdit {
-        document_changes: Some(DocumentChanges::Edits(edits)),
+        document_changes: Some(DocumentChanges::Edits(edits.collect())),
         ..WorkspaceEdit::default()
     }
 }

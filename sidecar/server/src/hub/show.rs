@@ -103,7 +103,12 @@ impl Hub {
     }
 
     fn publish(&self, client: &Client, copy: &Copy) {
-        let diagnostics = self.diagnostics(copy);
+        let mut diagnostics = self.diagnostics(copy);
+        if !client.profile.diagnostic_tags {
+            for diagnostic in &mut diagnostics {
+                diagnostic.tags = None;
+            }
+        }
         let version = client.profile.diagnostic_version.then_some(copy.version);
         client.outbox.diagnostics(&copy.uri, version, diagnostics);
     }

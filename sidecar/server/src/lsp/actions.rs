@@ -362,6 +362,7 @@ mod tests {
             show_document: true,
             progress: true,
             diagnostic_version: true,
+            diagnostic_tags: true,
             diagnostics: true,
         }
     }

@@ -35,6 +35,8 @@ pub(crate) struct ClientProfile {
     pub(crate) progress: bool,
     /// It takes the version of diagnostics.
     pub(crate) diagnostic_version: bool,
+    /// It takes tags of diagnostics.
+    pub(crate) diagnostic_tags: bool,
     /// It shows diagnostics that the server pushes.
     pub(crate) diagnostics: bool,
 }
@@ -91,6 +93,9 @@ impl ClientProfile {
                 .and_then(|text| text.publish_diagnostics.as_ref())
                 .and_then(|publish| publish.version_support)
                 .unwrap_or(false),
+            diagnostic_tags: text
+                .and_then(|text| text.publish_diagnostics.as_ref())
+                .is_some_and(|publish| publish.tag_support.is_some()),
             diagnostics: text.is_some_and(|text| text.publish_diagnostics.is_some()),
         }
     }
