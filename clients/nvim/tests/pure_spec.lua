@@ -247,3 +247,10 @@ test("added lines are coloured by the syntax file where there is no parser", fun
   equal({ 0, 3, "Statement" }, captures[1][1])
   equal("String", captures[2][#captures[2]][3])
 end)
+
+test("null is the same as absent", function()
+  equal(
+    { a = 1, list = { { b = "x" } } },
+    require("redline.lsp").without_null({ a = 1, gone = vim.NIL, list = { { b = "x", gone = vim.NIL } } })
+  )
+end)

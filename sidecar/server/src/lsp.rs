@@ -46,6 +46,7 @@ where
         .custom_method(method::TRANSACTION_REJECT, Face::reject)
         .custom_method(method::TRANSACTION_AMEND, Face::amend)
         .custom_method(method::TRANSACTION_SPLIT, Face::split)
+        .custom_method(method::TRANSACTION_REPROPOSE, Face::repropose)
         .custom_method(method::CHECKPOINT_LIST, Face::checkpoints)
         .custom_method(method::CHECKPOINT_RESTORE, Face::restore)
         .custom_method(method::SESSION_NEW, Face::new_session)

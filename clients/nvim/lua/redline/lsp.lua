@@ -46,6 +46,23 @@ function M.any_client()
   return client or (#clients == 1 and clients[1] or nil)
 end
 
+---Takes null for absent, in place: Neovim 0.12 hands it on as `vim.NIL`, older ones leave it out.
+---@generic T
+---@param value T
+---@return T
+function M.without_null(value)
+  if type(value) == "table" then
+    for key, field in pairs(value) do
+      if field == vim.NIL then
+        value[key] = nil
+      else
+        M.without_null(field)
+      end
+    end
+  end
+  return value
+end
+
 ---@param err any
 ---@return redline.Error
 local function error_of(err)
@@ -65,7 +82,10 @@ end
 ---@param bufnr? integer
 function M.request(client, name, params, on_done, bufnr)
   local function handler(err, result)
-    on_done(err and error_of(err) or nil, result)
+    if result == vim.NIL then
+      result = nil
+    end
+    on_done(err and error_of(M.without_null(err)) or nil, M.without_null(result))
   end
   params = vim.tbl_isempty(params) and vim.empty_dict() or params
   local sent
@@ -103,6 +123,7 @@ end
 ---@param params redline.TransactionChangedNotification
 local function on_changed(_, params, ctx)
   local render = require("redline.render")
+  M.without_null(params)
   for _, shown in ipairs(params.documents) do
     local bufnr = buffer_of(shown.uri, ctx.client_id)
     if bufnr then
@@ -118,7 +139,7 @@ end
 
 ---@param params redline.SessionUpdateNotification
 local function on_session(_, params, ctx)
-  require("redline.session").update(ctx.client_id, params)
+  require("redline.session").update(ctx.client_id, M.without_null(params))
 end
 
 ---Applies an edit of the sidecar's, as the editor would, but for two things: an edit for an older text is refused and

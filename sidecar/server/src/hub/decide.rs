@@ -411,11 +411,17 @@ impl Hub {
         id: &str,
         params: &v1::DecideParams,
     ) -> Result<(Selection, Vec<Record>), Failure> {
-        let request = decision_request(params);
+        let mut request = decision_request(params);
         let mut ids = self.hunk_ids();
         let transaction = self.transaction_mut(id)?;
         if transaction.is_incomplete() {
             return Err(incomplete(transaction));
+        }
+        if !request.lines.is_empty() {
+            // Before the splits, which are changes themselves.
+            transaction
+                .check_revision(request.revision.take())
+                .map_err(|error| Failure::new(error.code(), error.to_string(), error.hint()))?;
         }
         let mut records = Vec::new();
         for range in &request.lines {

@@ -181,6 +181,14 @@ impl Face {
         self.ask(|reply| Request::Split(params, reply)).await
     }
 
+    pub(crate) async fn repropose(&self, params: v1::ReproposeParams) -> Result<v1::Transaction> {
+        let params = v1::SplitParams {
+            transaction_id: params.transaction_id,
+            hunk: params.hunk,
+        };
+        self.ask(|reply| Request::ProposeAgain(params, reply)).await
+    }
+
     pub(crate) async fn checkpoints(
         &self,
         _params: v1::CheckpointListParams,

@@ -225,7 +225,12 @@ impl Transaction {
         Ok(picked.into_selection(self))
     }
 
-    fn check_revision(&self, shown: Option<u64>) -> Result<(), SelectError> {
+    /// Checks the revision of the transaction that a decision names.
+    ///
+    /// # Errors
+    ///
+    /// [`SelectError::StaleTransaction`] when it has changed since.
+    pub fn check_revision(&self, shown: Option<u64>) -> Result<(), SelectError> {
         match shown {
             Some(shown) if shown != self.revision => Err(SelectError::StaleTransaction {
                 transaction: self.id().into(),
