@@ -12,6 +12,8 @@
 //!
 //! An edit has arrived when its hunk's own range reads its text; the set says so
 //! ([`HunkEvent::Applied`]). A stale edit is anchored and sent again: three times, two seconds in all.
+//! It is sent again only when the text has moved on or the client has refused it: an editor that holds its
+//! `didChange` back (Neovim does, for 150 ms) would apply a second one on top of the first.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
@@ -33,8 +35,10 @@ use crate::lsp::outbox::Message;
 
 /// How long all attempts at one delivery may take.
 const DELIVERY_LIMIT: Duration = Duration::from_secs(2);
-/// How long one attempt may take before the next, once the client has answered or stayed silent.
-const ATTEMPT_LIMIT: Duration = Duration::from_millis(600);
+/// How often it is looked whether an edit has to be sent again.
+const ATTEMPT_STEP: Duration = Duration::from_millis(50);
+/// How long a text that moves on is given before the edit is sent for it.
+const ATTEMPT_PACE: Duration = Duration::from_millis(150);
 /// How often an edit is sent.
 const ATTEMPTS: u32 = 3;
 
@@ -103,6 +107,8 @@ struct InFlight {
     unanswered: Vec<u64>,
     /// What a client said when it refused.
     refusal: Option<String>,
+    /// The present attempt was refused by a client.
+    refused: bool,
 }
 
 /// One document that must come to read the accepted text.
@@ -114,6 +120,8 @@ struct Target {
     /// Only a target of the decider can fail the commit.
     required: bool,
     arrived: bool,
+    /// Version of the document that the edit was last sent for.
+    sent: Option<i32>,
 }
 
 /// A commit has come to its next stage.
@@ -149,6 +157,7 @@ impl Hub {
             attempt: 0,
             unanswered: Vec::new(),
             refusal: None,
+            refused: false,
         });
         let workspace = self.workspace.clone();
         let own = vec![request.transaction.id().to_owned()];
@@ -238,6 +247,7 @@ impl Hub {
                     hunks: delivery.hunks.clone(),
                     required,
                     arrived: false,
+                    sent: None,
                 });
             }
         }
@@ -258,13 +268,18 @@ impl Hub {
         };
         current.attempt += 1;
         current.unanswered.clear();
+        let again = std::mem::take(&mut current.refused);
         let set_id = current.order.transaction_id().to_owned();
         let mut lost = None;
         let mut by_client: BTreeMap<ClientId, Vec<(&Copy, Vec<TextChange>)>> = BTreeMap::new();
-        for target in current.targets.iter().filter(|target| !target.arrived) {
-            let edits = self
-                .documents
-                .get(&target.path, target.client)
+        for target in current.targets.iter_mut().filter(|target| !target.arrived) {
+            let copy = self.documents.get(&target.path, target.client);
+            let version = copy.map(|copy| copy.version);
+            if version.is_some() && version == target.sent && !again {
+                continue;
+            }
+            target.sent = version;
+            let edits = copy
                 .and_then(|copy| Some((copy, copy.sets.get(&set_id)?)))
                 .map(|(copy, set)| (copy, set.edits_for(&copy.rope, &target.hunks)));
             match edits {
@@ -315,14 +330,14 @@ impl Hub {
                 edit: workspace_edit(&documents, attached.profile.document_changes),
             });
         }
-        self.commits.due = Some(Instant::now() + ATTEMPT_LIMIT);
+        self.commits.due = Some(Instant::now() + ATTEMPT_STEP);
         self.commits.current = Some(current);
         if let Some(failure) = lost {
             self.abort_commit(failure);
         }
     }
 
-    /// The client has answered; what counts is the text, so an answer only speeds up the next attempt.
+    /// The client has answered; what counts is the text, so only a refusal means anything.
     pub(super) fn delivered(
         &mut self,
         delivery: u64,
@@ -336,21 +351,27 @@ impl Hub {
             return;
         }
         current.unanswered.retain(|&waiting| waiting != delivery);
-        let grace = match applied {
-            // The change may come after the answer; most editors need no more than this.
-            Ok(true) => Duration::from_millis(150),
+        match applied {
+            // The change may come after the answer.
+            Ok(true) => {}
             Ok(false) => {
                 current.refusal = Some("the editor did not apply the edit".to_owned());
-                Duration::from_millis(50)
+                current.refused = true;
             }
             Err(message) => {
                 current.refusal = Some(message);
-                Duration::from_millis(50)
+                current.refused = true;
             }
-        };
-        if current.prepared.is_some() {
-            self.commits.due = Some(Instant::now() + grace);
         }
+    }
+
+    /// Whether a target that waits reads another text than the edit was sent for, or was refused.
+    fn must_send_again(&self, current: &InFlight) -> bool {
+        current.refused
+            || current.targets.iter().any(|target| {
+                let copy = self.documents.get(&target.path, target.client);
+                !target.arrived && copy.map(|copy| copy.version) != target.sent
+            })
     }
 
     pub(super) fn commits_tick(&mut self, now: Instant) {
@@ -364,9 +385,17 @@ impl Hub {
         if current.prepared.is_none() {
             return;
         }
-        let spent = current.attempt >= ATTEMPTS || current.started.elapsed() >= DELIVERY_LIMIT;
-        if !spent {
-            self.send_deliveries();
+        let elapsed = current.started.elapsed();
+        let spent = current.attempt >= ATTEMPTS;
+        let over = elapsed >= DELIVERY_LIMIT || (spent && current.refused);
+        if !over {
+            // Somebody who types makes a new version each time: not all attempts at once.
+            let early = !current.refused && elapsed < ATTEMPT_PACE * current.attempt;
+            if spent || early || !self.must_send_again(current) {
+                self.commits.due = Some(now + ATTEMPT_STEP);
+            } else {
+                self.send_deliveries();
+            }
             return;
         }
         let path = current
