@@ -561,6 +561,10 @@ test("what an agent wrote in a buffer is proposed from there", function()
   child:ex("Redline propose")
   child:ex("bdelete!")
   child:wait_hunks(1)
+  child:ex("5")
+  child:ex("Redline accept")
+  child:wait_hunks(0)
+  equal("line five", child:lines()[5])
 end)
 
 test("everything pending is listed", function()
@@ -599,4 +603,33 @@ test("the health check finds nothing wrong, and names what is", function()
   report = table.concat(broken:lines(), "\n")
   assert(report:find("`no-such-redline` is not an executable", 1, true), report)
   assert(report:find("did you mean `keymaps`?", 1, true), report)
+end)
+
+test("each hunk says why it is proposed, also one that only removes lines", function()
+  support.write("a.txt", before)
+  local child = support.nvim()
+  child:edit("a.txt")
+  support.json(
+    { "propose" },
+    vim.json.encode({
+      edits = {
+        { path = "a.txt", old_string = "line 5\n", new_string = "line five\n", rationale = "in words" },
+        { path = "a.txt", old_string = "line 20\n", new_string = "", rationale = "nobody needs it" },
+      },
+    })
+  )
+  child:wait_hunks(2)
+  child:wait_screen("1/2 +1 −1 · in words")
+  child:wait_screen("2/2 −1 · nobody needs it")
+end)
+
+test("a file without a file type is attached, once", function()
+  support.write("LICENSE", "text\n")
+  support.write("a.lua", "return 1\n")
+  local child = support.nvim()
+  child:edit("LICENSE")
+  child:edit("a.lua")
+  equal(1, child:lua("return #vim.lsp.get_clients()"))
+  child:ex("edit /etc/hostname")
+  equal(true, child:lua("return vim.b.redline_status == nil"))
 end)

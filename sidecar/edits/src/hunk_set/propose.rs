@@ -489,8 +489,13 @@ impl Texts<'_> {
             rationale: rationale.cloned(),
         };
         if lines.is_empty() {
-            // A deletion: the reason given for the line that took its place.
-            return vec![part(lines.clone(), reason(lines.start))];
+            // A deletion: the reason given for it, else for the line that took its place.
+            let spans = origin.rationales.iter().rev();
+            let own = spans
+                .into_iter()
+                .find(|(span, _)| span.is_empty() && span.start == lines.start);
+            let why = own.map(|(_, why)| why).or_else(|| reason(lines.start));
+            return vec![part(lines.clone(), why)];
         }
         let mut parts = Vec::new();
         let mut start = lines.start;
@@ -506,7 +511,8 @@ impl Texts<'_> {
     /// The worst rung of `lines` of the proposed text.
     fn rung(&self, lines: &Range<usize>) -> MatchRung {
         let touches = |span: &Range<usize>| {
-            overlaps(span, lines) || (lines.is_empty() && span.contains(&lines.start))
+            overlaps(span, lines)
+                || (lines.is_empty() && (span.contains(&lines.start) || span.start == lines.start))
         };
         let spans = self.origin.rungs.iter().filter(|(span, _)| touches(span));
         spans
