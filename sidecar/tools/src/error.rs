@@ -15,7 +15,7 @@ pub struct ToolError {
     /// What to do; the code's own hint when nothing better is known.
     pub hint: String,
     /// Facts to act on: the lines of the matches, the nearest lines.
-    pub details: Option<Value>,
+    pub details: Option<Box<Value>>,
 }
 
 impl ToolError {
@@ -50,7 +50,7 @@ impl ToolError {
     /// Adds facts to act on.
     #[must_use]
     pub fn with_details(mut self, details: Value) -> Self {
-        self.details = Some(details);
+        self.details = Some(Box::new(details));
         self
     }
 }

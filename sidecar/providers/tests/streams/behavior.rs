@@ -444,7 +444,9 @@ async fn odd_shapes_cost_nothing_of_the_text() {
 #[tokio::test]
 async fn calls_of_servers_that_number_them_badly_stay_apart() {
     let whole = |index: Value, id: Value, name: &str, arguments: &str| json!({"choices": [{"delta": {"tool_calls": [{"index": index, "id": id, "function": {"name": name, "arguments": arguments}}]}}]});
-    let cases: Vec<(Vec<Value>, Vec<(&str, &str)>)> = vec![
+    /// Chunks, and the ids and names of the calls that they are.
+    type Case = (Vec<Value>, Vec<(&'static str, &'static str)>);
+    let cases: Vec<Case> = vec![
         // One index for all, ids differ.
         (
             vec![

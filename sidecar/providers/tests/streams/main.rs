@@ -3,7 +3,8 @@
     missing_docs,
     clippy::unwrap_used,
     clippy::expect_used,
-    unreachable_pub
+    unreachable_pub,
+    clippy::disallowed_methods
 )]
 
 mod behavior;
