@@ -82,10 +82,12 @@ pub enum TurnEventKind {
         call_id: String,
         /// Name of the tool.
         tool: String,
+        /// One line for people, as in [`TurnEventKind::ToolRunning`].
+        title: String,
         /// How it ended.
         status: ToolStatus,
         /// The result as the model reads it.
-        envelope: Envelope,
+        envelope: Box<Envelope>,
     },
     /// What the model was told of the user's decisions.
     Told {

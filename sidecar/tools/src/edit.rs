@@ -142,11 +142,28 @@ fn operation(operation: &Operation) -> Value {
         }
         _ => shown["operation"] = json!("set_mode"),
     }
+    shown["match"] = json!(operation.rung.as_str());
     if operation.rung != MatchRung::Exact {
-        shown["match"] = json!(operation.rung.as_str());
+        let inexact: Vec<Value> = operation
+            .spans
+            .iter()
+            .filter(|span| span.rung != MatchRung::Exact)
+            .map(|span| {
+                let lines = format!(
+                    "{}-{}",
+                    span.lines.start + 1,
+                    span.lines.end.max(span.lines.start + 1)
+                );
+                json!({"lines": lines, "match": span.rung.as_str()})
+            })
+            .collect();
+        shown["inexact"] = json!(inexact);
         shown["note"] = json!(
-            "The lines were found, but not exactly as written; check that the place is the right one."
+            "These lines were found, but not as written; read them to see that the place is right."
         );
+    }
+    if !operation.flags.is_empty() {
+        shown["flags"] = json!(operation.flags);
     }
     shown
 }

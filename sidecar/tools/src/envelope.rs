@@ -93,7 +93,11 @@ impl Envelope {
 
     /// A call that failed.
     pub fn error(tool: &str, error: ToolError) -> Self {
-        let mut envelope = Self::ok(tool, "refused", error.details.map_or(Value::Null, |details| *details));
+        let mut envelope = Self::ok(
+            tool,
+            "refused",
+            error.details.map_or(Value::Null, |details| *details),
+        );
         envelope.status = Status::Error;
         envelope.recovery.error = Some(ErrorInfo {
             code: error.code,

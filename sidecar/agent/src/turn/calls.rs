@@ -27,6 +27,7 @@ const EDIT_TOOL: &str = "workspace_edit";
 struct Prepared {
     call_id: String,
     tool: String,
+    title: String,
     /// `Err` is the answer to a call that cannot run.
     arguments: Result<Map<String, Value>, Box<Envelope>>,
 }
@@ -75,8 +76,9 @@ impl Turn<'_> {
                     .emit(TurnEventKind::ToolFinished {
                         call_id: call.call_id.clone(),
                         tool: call.tool.clone(),
+                        title: call.title.clone(),
                         status: envelope.status.into(),
-                        envelope: envelope.clone(),
+                        envelope: Box::new(envelope.clone()),
                     })
                     .await;
                 results[at] = Some(envelope);
@@ -148,15 +150,14 @@ impl Turn<'_> {
 }
 
 fn prepare(call: Call) -> Prepared {
-    match call {
-        Call::Tool(call) => Prepared {
-            arguments: match call.arguments {
+    let (call_id, tool, arguments) = match call {
+        Call::Tool(call) => {
+            let arguments = match call.arguments {
                 Arguments::Json(map) => Ok(map),
-                Arguments::Invalid { kind, .. } => Err(Box::new(unusable(&call.name, kind))),
-            },
-            call_id: call.id,
-            tool: call.name,
-        },
+                Arguments::Invalid { kind, .. } => Err(unusable(&call.name, kind)),
+            };
+            (call.id, call.name, arguments)
+        }
         Call::Edit {
             call,
             path,
@@ -165,20 +166,18 @@ fn prepare(call: Call) -> Prepared {
             let edits = json!([{"path": path, "search": old, "replace": new}]);
             let mut arguments = Map::new();
             arguments.insert("edits".to_owned(), edits);
-            Prepared {
-                call_id: call.id,
-                tool: EDIT_TOOL.to_owned(),
-                arguments: Ok(arguments),
-            }
+            (call.id, EDIT_TOOL.to_owned(), Ok(arguments))
         }
         Call::Plan(call) => {
-            let envelope = Envelope::ok(&call.name, "shown", json!("The user sees the plan."));
-            Prepared {
-                call_id: call.id,
-                tool: call.name,
-                arguments: Err(Box::new(envelope)),
-            }
+            let shown = Envelope::ok(&call.name, "shown", json!("The user sees the plan."));
+            (call.id, call.name, Err(shown))
         }
+    };
+    Prepared {
+        title: title(&tool, arguments.as_ref().ok()),
+        call_id,
+        tool,
+        arguments: arguments.map_err(Box::new),
     }
 }
 
@@ -205,32 +204,28 @@ fn unusable(tool: &str, kind: ArgumentsErrorKind) -> Envelope {
 }
 
 fn running(call: &Prepared) -> TurnEventKind {
-    let arguments = match &call.arguments {
-        Ok(map) => Value::Object(map.clone()),
-        Err(_) => Value::Null,
-    };
     TurnEventKind::ToolRunning {
         call_id: call.call_id.clone(),
         tool: call.tool.clone(),
-        title: title(&call.tool, &arguments),
-        arguments,
+        title: call.title.clone(),
+        arguments: match &call.arguments {
+            Ok(map) => Value::Object(map.clone()),
+            Err(_) => Value::Null,
+        },
     }
 }
 
 /// One line for people: `read src/main.rs:10`.
-fn title(tool: &str, arguments: &Value) -> String {
+fn title(tool: &str, arguments: Option<&Map<String, Value>>) -> String {
+    let argument = |key: &str| arguments.and_then(|map| map.get(key));
     let text = |key: &str| {
-        arguments
-            .get(key)
+        argument(key)
             .and_then(Value::as_str)
             .filter(|text| !text.is_empty())
     };
     let verb = tool.strip_prefix("workspace_").unwrap_or(tool);
     let line = match tool {
-        "workspace_read" => match (
-            text("path"),
-            arguments.get("start_line").and_then(Value::as_u64),
-        ) {
+        "workspace_read" => match (text("path"), argument("start_line").and_then(Value::as_u64)) {
             (Some(path), Some(line)) => format!("{verb} {path}:{line}"),
             (Some(path), None) => format!("{verb} {path}"),
             (None, _) => verb.to_owned(),
@@ -240,7 +235,7 @@ fn title(tool: &str, arguments: &Value) -> String {
             (Some(pattern), None) => format!("{verb} {pattern:?}"),
             (None, _) => verb.to_owned(),
         },
-        "workspace_edit" => match edited(arguments) {
+        "workspace_edit" => match edited(argument("edits")) {
             paths if paths.is_empty() => verb.to_owned(),
             paths => format!("{verb} {}", paths.join(", ")),
         },
@@ -255,9 +250,8 @@ fn title(tool: &str, arguments: &Value) -> String {
         .collect()
 }
 
-fn edited(arguments: &Value) -> Vec<&str> {
-    let mut paths: Vec<&str> = arguments
-        .get("edits")
+fn edited(edits: Option<&Value>) -> Vec<&str> {
+    let mut paths: Vec<&str> = edits
         .and_then(Value::as_array)
         .into_iter()
         .flatten()

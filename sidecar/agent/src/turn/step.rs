@@ -87,13 +87,13 @@ pub(super) async fn run(mut stream: EventStream, stop: &Stop, events: &mut Event
             "the answer broke off before this call ran",
         );
         let envelope = Envelope::error(&tool, error);
-        let status = ToolStatus::Error;
         events
             .emit(TurnEventKind::ToolFinished {
+                title: tool.strip_prefix("workspace_").unwrap_or(&tool).to_owned(),
                 call_id,
                 tool,
-                status,
-                envelope,
+                status: ToolStatus::Error,
+                envelope: Box::new(envelope),
             })
             .await;
     }

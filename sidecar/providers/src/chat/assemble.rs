@@ -279,3 +279,6 @@ fn piece_event(piece: Piece) -> Event {
         Piece::Reasoning(text) => reasoning_event(text),
     }
 }
+
+#[cfg(test)]
+mod tests;

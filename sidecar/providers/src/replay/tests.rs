@@ -157,3 +157,28 @@ fn a_recording_that_cannot_play_is_refused_by_line() {
         expect!["a.jsonl:2: a turn without steps: `done` is missing"],
     );
 }
+
+proptest::proptest! {
+    #[test]
+    fn any_text_is_read_or_refused_by_line(
+        lines in proptest::collection::vec(
+            proptest::prop_oneof![
+                proptest::prelude::Just(r#"{"replay": "redline/v1"}"#.to_owned()),
+                proptest::prelude::Just(r#"{"event": "text", "text": "a"}"#.to_owned()),
+                proptest::prelude::Just(r#"{"event": "done", "reason": "end"}"#.to_owned()),
+                proptest::prelude::Just(r#"{"event": "prompt"}"#.to_owned()),
+                ".{0,20}",
+            ],
+            0..8,
+        ),
+    ) {
+        match Recording::parse("f", &lines.join("\n")) {
+            Ok(recording) => {
+                for turn in 0..recording.turns() {
+                    proptest::prop_assert!(recording.steps(turn) > 0 || recording.turns() == 1);
+                }
+            }
+            Err(error) => proptest::prop_assert!(error.line >= 1 && error.line <= lines.len().max(1) + 1),
+        }
+    }
+}

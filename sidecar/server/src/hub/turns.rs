@@ -92,8 +92,6 @@ struct Running {
     token: ProgressToken,
     /// The transaction that this turn grows, once there is one.
     transaction: Option<String>,
-    /// What its calls are called for people, by call.
-    titles: BTreeMap<String, String>,
 }
 
 impl Turns {
@@ -240,7 +238,6 @@ impl Hub {
             cancel: cancel.clone(),
             token: token.clone(),
             transaction: None,
-            titles: BTreeMap::new(),
         });
         let (sink, events) = mpsc::channel(EVENTS);
         active.fetch_add(1, Ordering::SeqCst);
@@ -511,15 +508,9 @@ impl Hub {
             return;
         };
         let client = conversation.client;
-        let Some(running) = &mut conversation.running else {
+        let Some(running) = &conversation.running else {
             return;
         };
-        for event in events {
-            if let TurnEventKind::ToolRunning { call_id, title, .. } = &event.kind {
-                running.titles.insert(call_id.clone(), title.clone());
-            }
-        }
-        let titles = running.titles.clone();
         let (turn_id, token) = (running.turn_id.clone(), running.token.clone());
         let transaction = running.transaction.clone();
         let mut shown: Vec<v1::SessionEvent> = Vec::new();
@@ -544,7 +535,7 @@ impl Hub {
                     });
                 }
             }
-            shown.extend(session_event(&event.kind, &titles));
+            shown.extend(session_event(&event.kind));
         }
         if self
             .clients
@@ -656,10 +647,7 @@ async fn forward(
     active.fetch_sub(1, Ordering::SeqCst);
 }
 
-fn session_event(
-    event: &TurnEventKind,
-    titles: &BTreeMap<String, String>,
-) -> Option<v1::SessionEvent> {
+fn session_event(event: &TurnEventKind) -> Option<v1::SessionEvent> {
     Some(match event {
         TurnEventKind::Text { text } => v1::SessionEvent::Text { text: text.clone() },
         TurnEventKind::Reasoning { text } => v1::SessionEvent::Reasoning { text: text.clone() },
@@ -678,12 +666,13 @@ fn session_event(
         TurnEventKind::ToolFinished {
             call_id,
             tool,
+            title,
             status,
             envelope,
         } => v1::SessionEvent::ToolCall {
             id: call_id.clone(),
             name: tool.clone(),
-            title: titles.get(call_id).unwrap_or(tool).clone(),
+            title: title.clone(),
             status: match status {
                 redline_agent::ToolStatus::Ok => "ok",
                 redline_agent::ToolStatus::PendingApproval => "pending_approval",
@@ -701,14 +690,19 @@ fn session_event(
             output_tokens: turn.output,
         },
         TurnEventKind::Notice { text } => v1::SessionEvent::Reasoning { text: text.clone() },
+        TurnEventKind::Retrying { wait_ms, error, .. } => {
+            let seconds = std::time::Duration::from_millis(*wait_ms).as_secs_f64();
+            v1::SessionEvent::Reasoning {
+                text: format!("{}; asking again in {seconds:.1} s\n", error.message),
+            }
+        }
         TurnEventKind::Ended { end } => end_event(end),
         TurnEventKind::Started { .. }
         | TurnEventKind::StepStarted { .. }
         | TurnEventKind::Plan { .. }
         | TurnEventKind::ToolStarted { .. }
         | TurnEventKind::ToolArguments { .. }
-        | TurnEventKind::Told { .. }
-        | TurnEventKind::Retrying { .. } => return None,
+        | TurnEventKind::Told { .. } => return None,
     })
 }
 
@@ -720,7 +714,7 @@ fn end_event(end: &TurnEnd) -> v1::SessionEvent {
             "budget",
             Some(format!("the turn's limit of {limit:?} is reached").to_lowercase()),
         ),
-        TurnEnd::Failed { error } => ("error", Some(format!("{}: {}", error.code, error.message))),
+        TurnEnd::Failed { error } => ("error", Some(error.message.clone())),
     };
     v1::SessionEvent::End {
         reason: reason.to_owned(),

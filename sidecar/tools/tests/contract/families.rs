@@ -318,3 +318,31 @@ fn an_unknown_tool_is_answered_with_the_known_ones() {
     assert_eq!(envelope.code(), Some(ErrorCode::InvalidArguments));
     assert_eq!(envelope.data["tools"][3], "workspace_edit");
 }
+
+#[test]
+fn edit_says_how_lines_were_found_that_are_not_as_written() {
+    let view = project();
+    // The model lost the indentation.
+    let search = "fn a() {\none();\n}\n";
+    let envelope = run(
+        &view,
+        "workspace_edit",
+        json!({"edits": [
+            {"path": "src/a.rs", "search": "fn b() {", "replace": "fn second() {"},
+            {"path": "notes.txt", "search": "one  ", "replace": "uno"},
+        ]}),
+    );
+    assert_eq!(envelope.status, Status::Ok, "{}", told(&envelope));
+    assert_eq!(envelope.data["files"][0]["match"], "exact");
+    assert_eq!(envelope.data["files"][1]["match"], "whitespace");
+    assert_eq!(
+        envelope.data["files"][1]["inexact"],
+        json!([{"lines": "1-1", "match": "whitespace"}])
+    );
+    let refused = run(
+        &view,
+        "workspace_edit",
+        json!({"edits": [{"path": "src/a.rs", "search": search, "replace": ""}]}),
+    );
+    assert_eq!(refused.code(), Some(ErrorCode::NoMatch));
+}

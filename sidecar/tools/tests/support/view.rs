@@ -11,13 +11,16 @@ use redline_tools::{
 };
 use redline_workspace::{Entry, Overlay, RootOptions, WorkspacePath, WorkspaceRoot};
 
+/// Something that happens in the folder.
+pub type Hook = Box<dyn FnMut(&Path) + Send>;
+
 /// See the module's own words.
 pub struct FolderView {
     root: WorkspaceRoot,
     pending: Mutex<BTreeMap<WorkspacePath, Option<Arc<str>>>>,
     proposals: Mutex<Vec<ViewProposal>>,
     /// Runs before each proposal is taken: a place to type in between.
-    pub before_propose: Mutex<Option<Box<dyn FnMut(&Path) + Send>>>,
+    pub before_propose: Mutex<Option<Hook>>,
     folder: tempfile::TempDir,
 }
 
