@@ -128,6 +128,7 @@ fn synonyms(word: &str) -> &'static [&'static str] {
             "restored",
             "put back",
             "undone",
+            "nothing was changed",
         ],
         "user" => &["yours", "current", "you have", "now reads", "now:"],
         "text" => &["line", "reads", "current", "proposed"],
