@@ -83,17 +83,22 @@ impl Many {
             edits.push(json!({"path": path, "text": text.replace("here", "there")}));
         }
         let editor = project.editor(&Profile::full())?;
-        let transaction = editor.client.request(
-            "redline/transaction/propose",
-            json!({"content": json!({"files": edits}).to_string()}),
-        )?;
+        // Over another connection: whoever proposes does not decide.
+        let proposal = json!({"files": edits}).to_string();
+        let transaction = project
+            .run_with(&["propose", "--json"], proposal.as_bytes())?
+            .expect_code(0)?
+            .json()?;
         let hunks = transaction["files"]
             .as_array()
             .context("files")?
             .iter()
             .flat_map(|file| file["hunks"].as_array().cloned().unwrap_or_default())
             .collect();
-        let id = transaction["id"].as_str().context("id")?.to_owned();
+        let id = transaction["transaction"]
+            .as_str()
+            .context("id")?
+            .to_owned();
         Ok(Many {
             _project: project,
             editor,
