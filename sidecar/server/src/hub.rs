@@ -56,6 +56,9 @@ pub(crate) struct HubOptions {
     pub(crate) runtime: tokio::runtime::Handle,
 }
 
+/// Settled transactions that are remembered, for lists and for late questions.
+const SETTLED_KEPT: usize = 64;
+
 /// One attached client.
 struct Client {
     profile: ClientProfile,
@@ -331,15 +334,27 @@ impl Hub {
             dirty: true,
             sets: BTreeMap::new(),
         };
+        let mut happened = Vec::new();
         for transaction in self.transactions.values() {
             if let Some(file) = transaction.file(&path)
                 && !file.hunks.is_empty()
             {
-                copy.put(transaction.id(), Some(derive(file, &copy.rope)));
+                let mut set = file.hunks.clone();
+                let events = set.rebase(&file.text, &copy.rope);
+                happened.extend(events.into_iter().map(|event| documents::Happened {
+                    set: transaction.id().to_owned(),
+                    event,
+                }));
+                copy.put(transaction.id(), Some(set));
             }
         }
+        let before = (copy.rope.clone(), version);
         self.documents.open(&path, copy);
         self.stale.changed(&path);
+        if !happened.is_empty() {
+            // The editor may bring text that was accepted before, or that the user typed elsewhere.
+            self.happened(client, &path, before, happened);
+        }
         self.check_disk(&path);
     }
 
@@ -364,6 +379,27 @@ impl Hub {
         }
         if !happened.is_empty() {
             self.happened(client, &path, before, happened);
+        }
+    }
+
+    /// Forgets settled transactions beyond the newest ones; those that lie over open documents stay,
+    /// since the editor's own undo can reopen them.
+    fn forget_old(&mut self) {
+        let settled: Vec<String> = self
+            .transactions
+            .values()
+            .filter(|transaction| transaction.is_settled() && !transaction.has_unsaved())
+            .filter(|transaction| {
+                !self
+                    .documents
+                    .paths()
+                    .any(|path| transaction.file(path).is_some())
+            })
+            .map(|transaction| transaction.id().to_owned())
+            .collect();
+        let surplus = settled.len().saturating_sub(SETTLED_KEPT);
+        for id in settled.into_iter().take(surplus) {
+            self.transactions.remove(&id);
         }
     }
 

@@ -541,6 +541,7 @@ impl Hub {
             ),
             CommitReply::Nobody => {}
         }
+        self.forget_old();
         self.next_commit();
     }
 

@@ -512,6 +512,7 @@ impl Hub {
     }
 
     pub(super) fn stored(&mut self, stored: Stored) {
+        self.forget_old();
         if let Some(failure) = &stored.error {
             tracing::error!(code = failure.code, "a decision could not be stored");
         }

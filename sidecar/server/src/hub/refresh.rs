@@ -13,6 +13,9 @@ use std::time::{Duration, Instant};
 use redline_workspace::{Entry, Stat, WorkspaceRoot};
 use ropey::Rope;
 
+use redline_edits::HunkId;
+use redline_protocol::v1;
+
 use super::Hub;
 use super::event::{ClientId, Request};
 use super::work::Done;
@@ -23,7 +26,8 @@ const PERIOD: Duration = Duration::from_millis(300);
 /// What the hub knows of the disk.
 #[derive(Default)]
 pub(crate) struct Refresh {
-    seen: BTreeMap<String, Stat>,
+    /// What stood at a path when it was read last; none: no file.
+    seen: BTreeMap<String, Option<Stat>>,
     next: Option<Instant>,
     looking: bool,
 }
@@ -54,7 +58,12 @@ pub(crate) struct Refreshed {
 impl Hub {
     /// Answers `request` once closed files of unsettled transactions were looked at.
     pub(super) fn with_disk(&mut self, client: ClientId, request: Request) {
-        let paths = self.closed_paths();
+        let mut paths = self.closed_paths();
+        if let Request::Decide(_, params, _) = &request
+            && let Some(named) = self.named_paths(params)
+        {
+            paths.retain(|path| named.contains(path));
+        }
         self.look(paths, Some((client, request)));
     }
 
@@ -90,9 +99,24 @@ impl Hub {
             .collect()
     }
 
+    /// The paths that a decision names; none when it means all that waits.
+    fn named_paths(&self, params: &v1::DecideParams) -> Option<BTreeSet<String>> {
+        let mut named: BTreeSet<String> = BTreeSet::new();
+        for hunk in &params.hunks {
+            let id = HunkId::new(hunk.id.clone());
+            let mut transactions = self.transactions.values();
+            if let Some(file) = transactions.find_map(|transaction| transaction.file_of(&id)) {
+                named.insert(file.path.clone());
+            }
+        }
+        named.extend(params.files.iter().map(|file| file.path.clone()));
+        named.extend(params.lines.iter().map(|range| range.path.clone()));
+        (!named.is_empty()).then_some(named)
+    }
+
     fn look(&mut self, paths: BTreeSet<String>, then: Option<(ClientId, Request)>) {
         let root = self.workspace.root().clone();
-        let known: Vec<(String, Option<Stat>)> = paths
+        let known: Vec<(String, Option<Option<Stat>>)> = paths
             .into_iter()
             .map(|path| {
                 let seen = self.refresh.seen.get(&path).copied();
@@ -109,10 +133,7 @@ impl Hub {
     pub(super) fn refreshed(&mut self, refreshed: Refreshed) {
         self.refresh.looking = false;
         for (path, stat, found) in refreshed.files {
-            match stat {
-                Some(stat) => self.refresh.seen.insert(path.clone(), stat),
-                None => self.refresh.seen.remove(&path),
-            };
+            self.refresh.seen.insert(path.clone(), stat);
             match found {
                 OnDisk::Same => {}
                 OnDisk::Text(rope) => self.on_disk(&path, &rope),
@@ -139,7 +160,7 @@ impl Hub {
 
 fn read_again(
     root: &WorkspaceRoot,
-    known: Vec<(String, Option<Stat>)>,
+    known: Vec<(String, Option<Option<Stat>>)>,
 ) -> Vec<(String, Option<Stat>, OnDisk)> {
     let batch = root.batch();
     known
@@ -152,7 +173,7 @@ fn read_again(
                 .place(&admitted)
                 .ok()
                 .and_then(|place| place.stat().copied());
-            if now.is_some() && now == seen {
+            if seen == Some(now) {
                 return (path, now, OnDisk::Same);
             }
             let found = match batch.read(&admitted) {
