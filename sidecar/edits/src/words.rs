@@ -50,11 +50,11 @@ pub fn diff_words(old: &str, new: &str) -> WordDiff {
 }
 
 fn whole(text: &str) -> Vec<Range<usize>> {
-    if text.is_empty() {
-        Vec::new()
-    } else {
-        vec![0..text.len()]
-    }
+    let all = 0..text.len();
+    Some(all)
+        .filter(|all| !all.is_empty())
+        .into_iter()
+        .collect()
 }
 
 /// Adds the bytes of `edit`; changed words with only blanks between them are one range.

@@ -20,12 +20,15 @@ const BUILT_IN: &str = include_str!("../demo/recording.jsonl");
 /// Name of the built-in recording's model.
 pub(crate) const BUILT_IN_NAME: &str = "replay/demo";
 
+/// Reads a variable of an environment.
+pub(crate) type ReadEnv = Box<dyn Fn(&str) -> Option<String> + Send + Sync>;
+
 /// The models of one configuration.
 pub(crate) struct ConfiguredModels {
     /// The user's configuration.
     pub(crate) config: Config,
     /// Reads a variable of the environment that keys are taken from.
-    pub(crate) env: Box<dyn Fn(&str) -> Option<String> + Send + Sync>,
+    pub(crate) env: ReadEnv,
 }
 
 impl Models for ConfiguredModels {

@@ -29,6 +29,15 @@ pub(crate) struct Proposed {
     reply: Reply<v1::Transaction>,
 }
 
+/// A turn's transaction that took in an edit call.
+struct Grown {
+    id: String,
+    /// What is to be stored, by transaction; this one's comes last.
+    changes: Vec<(String, Record)>,
+    /// It is the turn's first edit.
+    is_new: bool,
+}
+
 /// A workspace as it was found.
 pub(super) struct Opened {
     pub(super) workspace: Workspace,
@@ -172,7 +181,11 @@ impl Hub {
         reply: SyncSender<Result<redline_tools::Proposed, ToolError>>,
     ) {
         match self.grow(session, &proposal) {
-            Ok((id, changes, is_new)) => {
+            Ok(Grown {
+                id,
+                changes,
+                is_new,
+            }) => {
                 let shown = self.shown_to_tool(&id, &proposal);
                 let workspace = self.workspace.clone();
                 let stored: Vec<(Transaction, Record)> = changes
@@ -197,11 +210,7 @@ impl Hub {
     }
 
     /// Grows the turn's transaction, making it first when this is the turn's first edit.
-    fn grow(
-        &mut self,
-        session: &str,
-        proposal: &ViewProposal,
-    ) -> Result<(String, Vec<(String, Record)>, bool), ToolError> {
+    fn grow(&mut self, session: &str, proposal: &ViewProposal) -> Result<Grown, ToolError> {
         let (turn_id, known) = self
             .turn_of(session)
             .ok_or_else(|| ToolError::from_code("CANCELLED", "the turn is over"))?;
@@ -271,7 +280,11 @@ impl Hub {
         for (changed, _) in &changes {
             self.spread(changed);
         }
-        Ok((id, changes, is_new))
+        Ok(Grown {
+            id,
+            changes,
+            is_new,
+        })
     }
 
     /// What the model is told of its edit.

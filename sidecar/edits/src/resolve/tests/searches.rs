@@ -290,7 +290,9 @@ fn odd_quotations_get_a_hint_of_their_own() {
         let tree = Tree::of_text("a.txt", "fn a() {\n    b();\n}\n");
         resolve(&proposal, &tree).unwrap_err().hint().to_owned()
     };
-    expect!["the searched text stands in for lines with “...”: quote them in full"].assert_eq(&hint("fn a() {\n    ...\n}"));
-    expect!["the searched lines begin with line numbers: quote them without"].assert_eq(&hint("1\tfn a() {\n2\t    b();\n"));
+    expect!["the searched text stands in for lines with “...”: quote them in full"]
+        .assert_eq(&hint("fn a() {\n    ...\n}"));
+    expect!["the searched lines begin with line numbers: quote them without"]
+        .assert_eq(&hint("1\tfn a() {\n2\t    b();\n"));
     expect!["read the file again and quote it exactly"].assert_eq(&hint("fn b() {"));
 }
