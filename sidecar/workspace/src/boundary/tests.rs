@@ -551,7 +551,7 @@ fn hostile_path() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4000))]
+    #![proptest_config(ProptestConfig::with_cases(1500))]
 
     /// Whatever the text: what may be written is where its text says, inside, reached through no link.
     #[test]
