@@ -2,7 +2,7 @@
 //!
 //! Owns: the two pumps, the replacement of a sidecar that died, and the end of the process: at
 //! `exit`, soon after the end of input, and when the editor's process is gone.
-//! Must not know: what the messages mean, beyond what [`session`] remembers of them.
+//! Must not know: what the messages mean, beyond what `session` remembers of them.
 //!
 //! One thread reads the editor, one reads the sidecar. Both route under one lock, which a replacement
 //! holds until the new sidecar has heard `initialize` and the documents: what the editor says next

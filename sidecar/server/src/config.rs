@@ -1,6 +1,6 @@
 //! The user's configuration, `$XDG_CONFIG_HOME/redline/config.toml`.
 //!
-//! Owns: every setting, declared once in [`settings`], and reading the file with errors that name
+//! Owns: every setting, declared once in `settings`, and reading the file with errors that name
 //! file and line. Must not know: what the settings do.
 #![expect(
     clippy::disallowed_methods,
