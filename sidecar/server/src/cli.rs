@@ -120,6 +120,12 @@ fn run(cli: Cli, terminal: &mut Terminal) -> Result<i32, Failure> {
         terminal,
     };
     let context = &mut context;
+    let role = match cli.command {
+        Command::Lsp { .. } => "lsp",
+        Command::Serve(_) => "sidecar",
+        _ => "cli",
+    };
+    crash::install(&context.paths, role);
     match cli.command {
         Command::Lsp { stdio: _ } => lsp(context),
         Command::Serve(options) => serve(context, &options),
@@ -147,7 +153,6 @@ fn run(cli: Cli, terminal: &mut Terminal) -> Result<i32, Failure> {
 fn lsp(context: &Context<'_>) -> Result<i32, Failure> {
     let level = Config::load_or_default(&context.paths).log_level;
     log::start(&context.paths, "lsp", level);
-    crash::install(&context.paths, "lsp");
     bridge::run(&context.paths, context.sharing())
 }
 
@@ -157,7 +162,6 @@ fn serve(context: &mut Context<'_>, options: &args::Serve) -> Result<i32, Failur
     }
     let config = Config::load_or_default(&context.paths);
     log::start(&context.paths, "sidecar", config.log_level);
-    crash::install(&context.paths, "sidecar");
     let idle = options.idle_ms.map_or(config.idle, Duration::from_millis);
     match sidecar::run(&context.paths, idle) {
         Ok(sidecar::Ran::Here) => Ok(exit::DONE),

@@ -13,7 +13,8 @@
 use crate::paths::{Paths, private_folder};
 use std::{
     backtrace::Backtrace,
-    fs, io,
+    fs,
+    io::{self, Write},
     panic::PanicHookInfo,
     path::{Path, PathBuf},
     time::{SystemTime, UNIX_EPOCH},
@@ -30,11 +31,14 @@ pub fn install(paths: &Paths, role: &'static str) {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         let report = report(info, role, &Backtrace::force_capture().to_string());
-        match write(&folder, &report) {
-            Ok(path) => tracing::error!(report = %path.display(), "a thread panicked"),
-            Err(error) => tracing::error!(%error, "a thread panicked, and left no report"),
-        }
-        // In tests and in debug builds the message on stderr is worth having.
+        let place = match write(&folder, &report) {
+            Ok(path) => format!("a report without file content is {}", path.display()),
+            Err(error) => format!("and no report could be left: {error}"),
+        };
+        tracing::error!(place, "a thread panicked");
+        // Stderr may be closed; the report is what counts.
+        let _ = writeln!(io::stderr(), "INTERNAL: Redline crashed ({role})\n{place}");
+        // In tests and in debug builds the message itself is worth having.
         if cfg!(debug_assertions) {
             before(info);
         }
