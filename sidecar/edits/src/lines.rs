@@ -58,20 +58,12 @@ impl<'a> LineIndex<'a> {
         }
     }
 
-    /// The line that holds `byte`.
+    /// The line that `byte` stands on; the end of a text that ends in LF is a line of its own.
     pub(crate) fn line_of(&self, byte: usize) -> usize {
-        self.bounds
-            .partition_point(|start| *start <= byte)
-            .saturating_sub(1)
-    }
-
-    /// The line that `byte` stands on, where the end of a text that ends in LF is a line, too.
-    pub(crate) fn line_at(&self, byte: usize) -> usize {
-        if byte == self.text.len() && !self.lacks_final_newline() {
-            self.len()
-        } else {
-            self.line_of(byte)
+        if byte >= self.text.len() && !self.lacks_final_newline() {
+            return self.len();
         }
+        self.bounds[..self.len()].partition_point(|start| *start <= byte) - 1
     }
 
     /// Whether the text has a last line that does not end in LF.

@@ -46,12 +46,12 @@ impl Edited {
             text.push_str(&old[done..splice.range.start]);
             text.push_str(&splice.text);
             done = splice.range.end;
-            let start_line = lines.line_at(splice.range.start);
+            let start_line = lines.line_of(splice.range.start);
             let from = start_line.saturating_add_signed(delta);
             delta += newlines(&splice.text) as isize - newlines(removed) as isize;
             changed.push(Changed {
                 start_line,
-                end_line: lines.line_at(splice.range.end),
+                end_line: lines.line_of(splice.range.end),
                 delta,
                 new: from..from + lines_of(&splice.text),
                 rung: splice.rung,

@@ -39,7 +39,10 @@ pub(super) fn resolve(
         flags: Vec::new(),
     };
     let mut by_place: Vec<usize> = (0..hunks.len()).collect();
-    by_place.sort_by_key(|idx| spots[*idx].line);
+    by_place.sort_by_key(|idx| {
+        let line = spots[*idx].line;
+        (line, line + located[*idx].n_old)
+    });
     for idx in by_place {
         writer.hunk(&hunks[idx], &located[idx], spots[idx], idx + 1)?;
     }
