@@ -22,22 +22,34 @@ impl Folded {
         };
         let mut at = 0;
         for line in text.split_inclusive('\n') {
-            let content = match line.strip_suffix('\n') {
-                Some(content) => content.trim_end(),
-                None => line,
-            };
-            folded.push_units(content, at);
-            if line.ends_with('\n') {
-                let ending = line[content.len()..].find(['\r', '\n']).unwrap_or(0);
-                folded
-                    .map
-                    .push((folded.text.len(), at + content.len() + ending));
-                folded.text.push('\n');
+            match line.strip_suffix('\n') {
+                Some(content) => {
+                    let content = content.strip_suffix('\r').unwrap_or(content);
+                    folded.push_line(content, at);
+                }
+                None => folded.push_units(line, at),
             }
             at += line.len();
         }
         folded.map.push((folded.text.len(), text.len()));
         folded
+    }
+
+    /// Pushes a line that ends in LF, without what is white space at its end once it is folded.
+    fn push_line(&mut self, content: &str, line_at: usize) {
+        let start = self.text.len();
+        self.push_units(content, line_at);
+        let kept = start + self.text[start..].trim_end().len();
+        self.text.truncate(kept);
+        while self
+            .map
+            .last()
+            .is_some_and(|(folded, original)| *folded >= kept && *original >= line_at)
+        {
+            self.map.pop();
+        }
+        self.map.push((kept, line_at + content.len()));
+        self.text.push('\n');
     }
 
     fn push_units(&mut self, line: &str, line_at: usize) {

@@ -17,6 +17,14 @@ enum Level {
     Fold,
 }
 
+/// The rungs of the ladder, best first.
+const LADDER: [(MatchRung, Level); 4] = [
+    (MatchRung::Exact, Level::Content),
+    (MatchRung::Whitespace, Level::TrimEnd),
+    (MatchRung::Indentation, Level::Trim),
+    (MatchRung::Lookalike, Level::Fold),
+];
+
 /// Lines to find.
 pub(crate) struct Pattern<'p> {
     pub(crate) lines: Vec<&'p str>,
@@ -142,16 +150,21 @@ impl<'a> TextIndex<'a> {
         pattern: &Pattern<'_>,
         accept: &dyn Fn(usize) -> bool,
     ) -> Option<Places> {
-        [
-            (MatchRung::Exact, Level::Content),
-            (MatchRung::Whitespace, Level::TrimEnd),
-            (MatchRung::Indentation, Level::Trim),
-            (MatchRung::Lookalike, Level::Fold),
-        ]
-        .into_iter()
-        .find_map(|(rung, level)| {
+        LADDER.into_iter().find_map(|(rung, level)| {
             let places = self.find_at(level, pattern, accept);
             (!places.is_empty()).then_some(Places { rung, places })
+        })
+    }
+
+    /// The first rung on which the pattern ends where the text ends, without any index.
+    pub(crate) fn find_at_end(&self, pattern: &Pattern<'_>) -> Option<Places> {
+        let line = self.lines.len().checked_sub(pattern.lines.len())?;
+        LADDER.into_iter().find_map(|(rung, level)| {
+            let place = self.verify(level, pattern, line)?;
+            Some(Places {
+                rung,
+                places: vec![place],
+            })
         })
     }
 
@@ -182,10 +195,6 @@ impl<'a> TextIndex<'a> {
         let Some(last_start) = self.lines.len().checked_sub(pattern.lines.len()) else {
             return Vec::new();
         };
-        // Nothing but blank lines has no indentation to compare.
-        if level == Level::Trim && pattern.lines.iter().all(|line| line.trim().is_empty()) {
-            return Vec::new();
-        }
         let keys = self.keys(level);
         let wanted: Vec<u64> = pattern.lines.iter().map(|line| key(level, line)).collect();
         let Some((rarest, hits)) = wanted

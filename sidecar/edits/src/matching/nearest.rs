@@ -10,6 +10,9 @@ use super::{
 /// Lines that occur more often than this say nothing about a place.
 const MAX_OCCURRENCES: usize = 64;
 
+/// More words of a line than this are not compared.
+const MAX_WORDS: usize = 24;
+
 /// Longer lines are compared by their head only.
 const MAX_COMPARED_BYTES: usize = 2000;
 
@@ -73,7 +76,7 @@ fn words(line: &str) -> impl Iterator<Item = &str> {
     line[..end]
         .split(|c: char| !c.is_alphanumeric() && c != '_')
         .filter(|word| !word.is_empty())
-        .take(64)
+        .take(MAX_WORDS)
 }
 
 fn describe(index: &TextIndex<'_>, pattern: &Pattern<'_>, start: usize) -> Option<Nearest> {

@@ -122,7 +122,7 @@ impl<'s> Search<'s> {
         };
         if !self.whole_lines {
             return self
-                .occurrences(index.lines.text(), &self.search)
+                .occurrences(index.lines.text(), &self.search, |_| true)
                 .into_iter()
                 .map(|range| make(range, &self.replace))
                 .collect();
@@ -130,15 +130,14 @@ impl<'s> Search<'s> {
         let text = index.lines.text();
         let needle = self.search.strip_suffix('\n').unwrap_or(&self.search);
         let replace = self.replace.strip_suffix('\n').unwrap_or(&self.replace);
-        let occurrences = self.occurrences(text, needle);
         let is_line = |range: &Range<usize>| {
             let after = &text[range.end..];
             (range.start == 0 || text[..range.start].ends_with('\n'))
                 && (after.is_empty() || after.starts_with('\n') || after.starts_with("\r\n"))
         };
-        let lines: Vec<Found> = occurrences
-            .iter()
-            .filter(|range| is_line(range))
+        let lines: Vec<Found> = self
+            .occurrences(text, needle, is_line)
+            .into_iter()
             .map(|range| {
                 let after = &text[range.end..];
                 let ending = match after {
@@ -154,32 +153,43 @@ impl<'s> Search<'s> {
             return lines;
         }
         // A single line of a block format may be quoted in part.
-        occurrences
+        self.occurrences(text, needle, |_| true)
             .into_iter()
             .map(|range| make(range, replace))
             .collect()
     }
 
-    /// Where `needle` is, read with LF endings; overlapping ones count unless all are meant.
-    fn occurrences(&self, text: &str, needle: &str) -> Vec<Range<usize>> {
-        if needle.is_empty() {
-            return Vec::new();
-        }
+    /// Where `needle` is, read with LF endings, and `counts`; overlapping places are several
+    /// unless all are meant.
+    fn occurrences(
+        &self,
+        text: &str,
+        needle: &str,
+        counts: impl Fn(&Range<usize>) -> bool,
+    ) -> Vec<Range<usize>> {
         if !needle.contains('\n') || memmem::find(text.as_bytes(), b"\r\n").is_none() {
-            return self.occurrences_in(text, needle);
+            return self.occurrences_in(text, needle, counts);
         }
         let dropped: Vec<usize> = memmem::find_iter(text.as_bytes(), b"\r\n")
             .enumerate()
             .map(|(idx, at)| at - idx)
             .collect();
         let original = |at: usize| at + dropped.partition_point(|lf| *lf < at);
-        self.occurrences_in(&normalize_line_endings(text), needle)
-            .into_iter()
-            .map(|range| original(range.start)..original(range.end))
-            .collect()
+        let original = |range: &Range<usize>| original(range.start)..original(range.end);
+        let normalized = normalize_line_endings(text);
+        let found = self.occurrences_in(&normalized, needle, |range| counts(&original(range)));
+        found.iter().map(original).collect()
     }
 
-    fn occurrences_in(&self, text: &str, needle: &str) -> Vec<Range<usize>> {
+    fn occurrences_in(
+        &self,
+        text: &str,
+        needle: &str,
+        counts: impl Fn(&Range<usize>) -> bool,
+    ) -> Vec<Range<usize>> {
+        if needle.is_empty() {
+            return Vec::new();
+        }
         let finder = memmem::Finder::new(needle);
         let step = if self.all { needle.len() } else { 1 };
         let limit = if self.all { usize::MAX } else { MAX_PLACES };
@@ -190,9 +200,12 @@ impl<'s> Search<'s> {
             .get(from..)
             .and_then(|rest| finder.find(rest))
         {
-            found.push(from + at..from + at + needle.len());
-            if found.len() == limit {
-                break;
+            let range = from + at..from + at + needle.len();
+            if counts(&range) {
+                found.push(range);
+                if found.len() == limit {
+                    break;
+                }
             }
             from += at + step;
         }
@@ -284,7 +297,7 @@ impl<'s> Search<'s> {
             return Vec::new();
         }
         let folded = Folded::new(text);
-        self.occurrences_in(&folded.text, &searched.text)
+        self.occurrences_in(&folded.text, &searched.text, |_| true)
             .into_iter()
             .filter_map(|range| {
                 let range = folded.original(range.start)?..folded.original(range.end)?;

@@ -4,6 +4,7 @@
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::fold::Folded;
+use crate::{diff::diff_lines, lines::LineIndex};
 
 /// Above this many words on a side, the words between the common head and tail change as one.
 const MAX_WORDS: usize = 4000;
@@ -11,9 +12,30 @@ const MAX_WORDS: usize = 4000;
 /// Replaces in `found`, which reads like `search` when both are folded, the words by which
 /// `replace` differs from `search`.
 ///
-/// `None` when they do not read alike, or a changed word does not begin and end at the same place
-/// in both.
+/// Line by line first, so that the work does not grow with what stays the same. `None` when they
+/// do not read alike, or a changed word does not begin and end at the same place in both.
 pub(crate) fn transplant(search: &str, replace: &str, found: &str) -> Option<String> {
+    if Folded::new(search).text != Folded::new(found).text {
+        return None;
+    }
+    let (old, new) = (LineIndex::new(search), LineIndex::new(replace));
+    let target = LineIndex::new(found);
+    let mut result = String::with_capacity(found.len() + replace.len());
+    let mut done = 0;
+    for edit in diff_lines(search, replace) {
+        result.push_str(&found[target.bytes(done..edit.old.start)]);
+        result.push_str(&transplant_words(
+            &search[old.bytes(edit.old.clone())],
+            &replace[new.bytes(edit.new)],
+            &found[target.bytes(edit.old.clone())],
+        )?);
+        done = edit.old.end;
+    }
+    result.push_str(&found[target.bytes(done..target.len())]);
+    Some(result)
+}
+
+fn transplant_words(search: &str, replace: &str, found: &str) -> Option<String> {
     let old: Vec<&str> = words(search);
     let new: Vec<&str> = words(replace);
     // Words are told apart by what they look like: a quote that the replacement spells like the
@@ -24,9 +46,6 @@ pub(crate) fn transplant(search: &str, replace: &str, found: &str) -> Option<Str
     let (old_folded, new_folded) = (fold(&old), fold(&new));
     let searched = Folded::new(search);
     let target = Folded::new(found);
-    if searched.text != target.text {
-        return None;
-    }
     let offsets: Vec<usize> = std::iter::once(0)
         .chain(old.iter().scan(0, |at, word| {
             *at += word.len();

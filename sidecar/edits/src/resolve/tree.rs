@@ -242,17 +242,22 @@ impl<'f> Tree<'f> {
         if self.is_missing(path)? {
             return Err(self.not_found(path));
         }
-        let n_files = self.files_below(path)?.len();
-        let is_directory = ResolveError::IsDirectory {
+        if self.is_folder(path)? {
+            return Err(ResolveError::IsDirectory {
+                path: path.to_owned(),
+                n_files: self.files_below(path)?.len(),
+            });
+        }
+        let not_found = ResolveError::NotFound {
             path: path.to_owned(),
-            n_files,
+            similar: None,
         };
         match self.node(path)? {
             Node::File(file) => match &mut file.content {
                 Content::Text(text) => Ok(text),
                 Content::Opaque(state) => Err(opaque(path, state)),
             },
-            Node::Folder(_) | Node::Missing => Err(is_directory),
+            Node::Folder(_) | Node::Missing => Err(not_found),
         }
     }
 

@@ -1,5 +1,11 @@
 //! File names in headers: quoting, time stamps, prefixes.
 
+/// A line that holds two names is not longer than this; every system's paths are shorter.
+const MAX_NAMES_BYTES: usize = 2 * 4096 + 16;
+
+/// A time stamp, with the space before it, is not longer than this.
+const MAX_STAMP_BYTES: usize = 64;
+
 /// A name as a header gives it, without quotes and time stamp; `None` is `/dev/null`.
 pub(super) fn read(field: &str) -> Option<String> {
     let name = match field.strip_prefix('"').and_then(unquote) {
@@ -14,6 +20,9 @@ pub(super) fn read(field: &str) -> Option<String> {
 /// Unquoted names may hold spaces: then they are the same but for their prefix, which is how git
 /// itself reads them.
 pub(super) fn read_git(field: &str) -> Option<(String, String)> {
+    if field.len() > MAX_NAMES_BYTES {
+        return None;
+    }
     if let Some(rest) = field.strip_prefix('"') {
         let (old, rest) = unquote(rest)?;
         return Some((old, read(rest.trim_start())?));
@@ -81,7 +90,12 @@ fn without_stamp(field: &str) -> &str {
         return name;
     }
     let field = field.trim_end();
-    for (at, _) in field.match_indices(' ') {
+    let mut from = field.len().saturating_sub(MAX_STAMP_BYTES);
+    while !field.is_char_boundary(from) {
+        from += 1;
+    }
+    for (at, _) in field[from..].match_indices(' ') {
+        let at = from + at;
         let stamp = field[at..].trim_start().as_bytes();
         let date = stamp.len() >= 16
             && stamp[..10].iter().enumerate().all(|(idx, byte)| match idx {

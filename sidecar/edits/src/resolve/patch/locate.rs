@@ -85,9 +85,8 @@ impl<'a> Locator<'a> {
             }
             let pattern = Pattern { lines: old };
             let n_old = pattern.lines.len();
-            let fits = |line: usize| {
-                !(hunk.at_end || hunk.old_lacks_newline) || line + n_old == self.index.lines.len()
-            };
+            let at_end = hunk.at_end || hunk.old_lacks_newline;
+            let fits = |line: usize| !at_end || line + n_old == self.index.lines.len();
             let hint = hunk
                 .old_start
                 .and_then(|start| start.checked_sub(1))
@@ -111,7 +110,8 @@ impl<'a> Locator<'a> {
                         self.index
                             .find(&pattern, &|line| fits(line) && scope.precedes(line))
                     }),
-                None => self.index.find(&pattern, &fits),
+                None if at_end => self.index.find_at_end(&pattern),
+                None => self.index.find(&pattern, &|_| true),
             };
             if let Some(places) = places {
                 let rung = match places.rung {
