@@ -700,3 +700,188 @@ fn a_damaged_transaction_is_set_aside_and_the_others_keep_working() {
     ground.accept(&mut good).unwrap();
     assert_eq!(ground.read("b.txt").unwrap(), "B\n");
 }
+
+#[test]
+fn the_stored_patch_applies_with_git() {
+    let text: String = (0..40).map(|line| format!("line {line}\n")).collect();
+    let ground = Ground::new(&[
+        ("a b.txt", &text),
+        ("gone.txt", "bye\n"),
+        ("old.txt", "x\ny\n"),
+        ("end", "no newline"),
+    ]);
+    let transaction = ground.propose(vec![
+        edit("a b.txt", "line 3\n", "LINE 3\nand more\n"),
+        edit("a b.txt", "line 5\n", ""),
+        edit("a b.txt", "line 30\n", "line thirty\n"),
+        Change::create("new/made.txt", "made\n"),
+        Change::delete("gone.txt"),
+        edit("old.txt", "y", "Y"),
+        Change::rename("old.txt", "moved.txt"),
+        edit("end", "no newline", "still none"),
+    ]);
+    let patch = ground
+        .root
+        .join(".agentic/transactions")
+        .join(transaction.id())
+        .join("diff.patch");
+    let git = |arguments: &[&str]| {
+        let status = std::process::Command::new("git")
+            .args(arguments)
+            .current_dir(&ground.root)
+            .status();
+        assert!(status.unwrap().success(), "git {arguments:?}");
+    };
+    git(&["apply", patch.to_str().unwrap()]);
+    let by_git = ground.tree();
+    git(&["apply", "-R", patch.to_str().unwrap()]);
+    let mut transaction = transaction;
+    ground.accept(&mut transaction).unwrap();
+    assert_eq!(ground.tree(), by_git);
+}
+
+mod any_order {
+    use proptest::prelude::*;
+    use redline_edits::HunkState;
+    use redline_workspace::Transaction;
+
+    use super::*;
+
+    const LINES: usize = 24;
+
+    /// What may happen to a transaction; the numbers pick a hunk or a line.
+    #[derive(Debug, Clone)]
+    enum Event {
+        Accept(usize),
+        Reject(usize),
+        Amend(usize),
+        UserEdits(usize),
+        Undo,
+        Redo,
+    }
+
+    fn event() -> impl Strategy<Value = Event> {
+        prop_oneof![
+            4 => any::<usize>().prop_map(Event::Accept),
+            2 => any::<usize>().prop_map(Event::Reject),
+            1 => any::<usize>().prop_map(Event::Amend),
+            2 => (0..LINES).prop_map(Event::UserEdits),
+            1 => Just(Event::Undo),
+            1 => Just(Event::Redo),
+        ]
+    }
+
+    fn pending(transaction: &Transaction) -> Vec<HunkId> {
+        let hunks = transaction.files().flat_map(|file| file.hunks.iter());
+        hunks
+            .filter(|hunk| hunk.state == HunkState::Pending)
+            .map(|hunk| hunk.id.clone())
+            .collect()
+    }
+
+    /// Lines that the user wrote.
+    fn typed(text: &str) -> Vec<String> {
+        text.lines()
+            .filter(|line| line.starts_with("typed"))
+            .map(str::to_owned)
+            .collect()
+    }
+
+    fn follow(ground: &Ground, transaction: &mut Transaction) {
+        for path in ["a.txt", "b.txt"] {
+            let text = ropey::Rope::from_str(&ground.read(path).unwrap());
+            let file = transaction.file_mut(path).unwrap();
+            let events = file.reanchor(&text);
+            let records = transaction.note_events(path, &events, false);
+            if !records.is_empty() {
+                ground
+                    .ws
+                    .transactions()
+                    .append(transaction, &records, None)
+                    .unwrap();
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// After every event: what is loaded is what is in memory, nothing that the user typed is gone, and
+        /// the journal is sound.
+        #[test]
+        fn what_is_stored_is_what_is_in_memory(events in prop::collection::vec(event(), 1..14)) {
+            let before: String = (0..LINES).map(|line| format!("line {line}\n")).collect();
+            let after: String = (0..LINES)
+                .map(|line| if line % 3 == 1 { format!("LINE {line}\n") } else { format!("line {line}\n") })
+                .collect();
+            let ground = Ground::new(&[("a.txt", &before), ("b.txt", &before)]);
+            let mut transaction =
+                ground.propose(vec![Change::write("a.txt", after.clone()), Change::write("b.txt", after)]);
+            for (round, event) in events.iter().enumerate() {
+                let kept = [typed(&ground.read("a.txt").unwrap()), typed(&ground.read("b.txt").unwrap())];
+                let waiting = pending(&transaction);
+                let pick = |n: usize| waiting.get(n % waiting.len().max(1)).cloned();
+                let part = |id| DecisionRequest { hunks: vec![(id, None)], ..Default::default() };
+                match event {
+                    Event::Accept(n) => {
+                        if let Some(id) = pick(*n)
+                            && let Err(error) = ground.accept_part(&mut transaction, &part(id), &mut [])
+                        {
+                            prop_assert_eq!(error.code(), "CONFLICT");
+                        }
+                    }
+                    Event::Reject(n) => {
+                        if let Some(id) = pick(*n) {
+                            let selection = transaction.select(&part(id)).unwrap();
+                            let record = transaction.refuse(&selection, Settlement::Rejected, None).unwrap();
+                            ground.ws.transactions().append(&transaction, &[record], None).unwrap();
+                        }
+                    }
+                    Event::Amend(n) => {
+                        if let Some(id) = pick(*n) {
+                            let record = transaction.amend(&id, &format!("amended {round}\n")).unwrap();
+                            ground.ws.transactions().append(&transaction, &[record], None).unwrap();
+                        }
+                    }
+                    Event::UserEdits(line) => {
+                        let text = ground.read("a.txt").unwrap();
+                        let at = *line % text.lines().count();
+                        let lines: String = text
+                            .lines()
+                            .enumerate()
+                            .map(|(n, line)| if n == at && !line.starts_with("typed") {
+                                format!("{line}\ntyped {round}\n")
+                            } else {
+                                format!("{line}\n")
+                            })
+                            .collect();
+                        ground.write("a.txt", &lines);
+                    }
+                    Event::Undo | Event::Redo => {
+                        let action = if matches!(event, Event::Undo) { Action::Undo } else { Action::Redo };
+                        match ground.undo(None, action) {
+                            Ok(committed) => {
+                                for (_, record) in &committed.concerns {
+                                    transaction.apply(record);
+                                }
+                            }
+                            Err(Refused::Undo(error)) => {
+                                prop_assert!(["CONFLICT", "NOTHING_PENDING"].contains(&error.code()), "{error}");
+                            }
+                            Err(Refused::Commit(error)) => prop_assert_eq!(error.code(), "CONFLICT"),
+                        }
+                    }
+                }
+                follow(&ground, &mut transaction);
+                let mut loaded = ground.ws.transactions().load(transaction.id()).unwrap().unwrap();
+                follow(&ground, &mut loaded);
+                prop_assert_eq!(standings(&loaded), standings(&transaction), "after {:?}", event);
+                for (path, kept) in ["a.txt", "b.txt"].into_iter().zip(kept) {
+                    let now = typed(&ground.read(path).unwrap());
+                    prop_assert!(kept.iter().all(|line| now.contains(line)), "after {event:?}: {now:?}");
+                }
+            }
+            prop_assert!(ground.ws.journal().verify().unwrap().is_sound());
+        }
+    }
+}

@@ -10,6 +10,7 @@ use super::file::{Before, FileReview};
 use super::format::{LogLine, PlainFile};
 use super::model::{Fate, Transaction, TransactionMeta};
 use super::record::{Record, Settlement};
+use crate::commit::play;
 
 /// Hunks known while the log is played, before they are placed in a text.
 #[derive(Debug)]
@@ -227,11 +228,9 @@ impl From<&FileReview> for PlainFile {
                 file.text.to_string().into()
             }
         };
-        let after = file.hunks.proposed(&file.text);
-        let after: Arc<str> = if after == file.text {
-            anchor.clone()
-        } else {
-            after.to_string().into()
+        let after = match proposed(file) {
+            Some(after) => after.into(),
+            None => anchor.clone(),
         };
         // Taking a snapshot says of each hunk what this text reads at its place.
         let hunks = file.hunks.clone().snapshot(&file.text);
@@ -252,6 +251,18 @@ impl From<&FileReview> for PlainFile {
             hunks,
         }
     }
+}
+
+/// The text with everything in it that is pending; `None` when nothing is.
+fn proposed(file: &FileReview) -> Option<String> {
+    let pending: Vec<HunkId> = file
+        .hunks
+        .pending()
+        .map(|(hunk, _)| hunk.id.clone())
+        .collect();
+    // Of pending hunks alone there are always edits.
+    let edits = file.hunks.edits_for(&file.text, &pending).ok()?;
+    (!edits.is_empty()).then(|| play(&file.text, &edits))
 }
 
 /// The log line of a record; `snapshots` is the number of the file that a `Grown` record was written to.

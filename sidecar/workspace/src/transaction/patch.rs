@@ -28,31 +28,28 @@ fn render_file(file: &PlainFile, out: &mut String) {
         | OperationKind::Delete
         | OperationKind::SetMode { .. } => (file.path.as_str(), file.path.as_str()),
     };
-    let _ = writeln!(
-        out,
-        "diff --git {} {}",
-        quoted("a/", old),
-        quoted("b/", new)
-    );
-    let mut old_name = quoted("a/", old);
-    let mut new_name = quoted("b/", new);
+    out.push_str("diff --git ");
+    push_quoted("a/", old, out);
+    out.push(' ');
+    push_quoted("b/", new, out);
+    out.push('\n');
+    let (mut has_old, mut has_new) = (true, true);
     match &file.operation {
         OperationKind::Edit => {}
         OperationKind::Create => {
             out.push_str("new file mode 100644\n");
-            old_name = "/dev/null".into();
+            has_old = false;
         }
         OperationKind::Delete => {
             out.push_str("deleted file mode 100644\n");
-            new_name = "/dev/null".into();
+            has_new = false;
         }
         OperationKind::Rename { .. } => {
-            let _ = writeln!(
-                out,
-                "rename from {}\nrename to {}",
-                quoted("", old),
-                quoted("", new)
-            );
+            out.push_str("rename from ");
+            push_quoted("", old, out);
+            out.push_str("\nrename to ");
+            push_quoted("", new, out);
+            out.push('\n');
         }
         OperationKind::SetMode { mode } => {
             let _ = writeln!(out, "new mode 100{:03o}", mode & 0o777);
@@ -63,7 +60,16 @@ fn render_file(file: &PlainFile, out: &mut String) {
     if hunks.is_empty() {
         return;
     }
-    let _ = writeln!(out, "--- {old_name}\n+++ {new_name}");
+    for (mark, prefix, path, exists) in [("--- ", "a/", old, has_old), ("+++ ", "b/", new, has_new)]
+    {
+        out.push_str(mark);
+        if exists {
+            push_quoted(prefix, path, out);
+        } else {
+            out.push_str("/dev/null");
+        }
+        out.push('\n');
+    }
     let lines = Lines::new(&file.anchor);
     let mut delta = 0isize;
     let mut group: Vec<&HunkRecord> = Vec::new();
@@ -128,15 +134,16 @@ fn push_lines(mark: char, text: &str, out: &mut String) {
     }
 }
 
-/// A path as git writes it: in quotes when a character in it would confuse a reader.
-fn quoted(prefix: &str, path: &str) -> String {
-    if !path
-        .chars()
-        .any(|c| c.is_control() || c == '"' || c == '\\')
-    {
-        return format!("{prefix}{path}");
+/// Writes a path as git does: in quotes when a character in it would confuse a reader.
+fn push_quoted(prefix: &str, path: &str, out: &mut String) {
+    let plain = |byte: u8| byte >= 0x20 && byte != 0x7f && byte != b'"' && byte != b'\\';
+    if path.bytes().all(plain) {
+        out.push_str(prefix);
+        out.push_str(path);
+        return;
     }
-    let mut out = format!("\"{prefix}");
+    out.push('"');
+    out.push_str(prefix);
     for byte in path.bytes() {
         match byte {
             b'"' => out.push_str("\\\""),
@@ -148,5 +155,4 @@ fn quoted(prefix: &str, path: &str) -> String {
         }
     }
     out.push('"');
-    out
 }
