@@ -538,6 +538,40 @@ test("code actions of the editor decide without the plugin", function()
   end)
 end)
 
+test("a stale edit is never applied to other lines, in an editor without the plugin", function()
+  support.write("a.txt", before)
+  local child = support.nvim({ plugin = false })
+  child:ex("edit a.txt")
+  child:lua(
+    [[
+    vim.lsp.start({ name = "redline", cmd = { ..., "lsp" }, root_dir = vim.fn.getcwd(), handlers = {
+      ["workspace/applyEdit"] = function(...)
+        if not _G.typed then
+          _G.typed = true
+          vim.api.nvim_buf_set_lines(0, 0, 0, false, { "typed meanwhile" })
+        end
+        return vim.lsp.handlers["workspace/applyEdit"](...)
+      end,
+    } })
+  ]],
+    vim.env.REDLINE_BIN
+  )
+  wait("the client is attached", function()
+    return child:lua("return vim.lsp.get_clients({ bufnr = 0 })[1] ~= nil")
+  end)
+  -- Neovim checks no version that is 0: the first change makes it another.
+  child:keys("Gox<Esc>u")
+  support.propose({ ["a.txt"] = after })
+  wait("three diagnostics", function()
+    return #child:lua("return vim.diagnostic.get(0)") == 3
+  end)
+  support.json({ "accept", "--lines", "a.txt:5-5" })
+  wait("line 5 is accepted, one line lower", function()
+    return child:lines()[6] == "line five"
+  end)
+  equal("typed meanwhile\n" .. with_line(before, 5, "line five"), text(child))
+end)
+
 test("code actions work beside the plugin, which shows no diagnostics", function()
   local child = open()
   equal(0, child:lua("return #vim.diagnostic.get(0)"))

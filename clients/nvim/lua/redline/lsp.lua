@@ -201,6 +201,8 @@ api.nvim_create_autocmd("LspDetach", {
 ---@return vim.lsp.ClientConfig
 function M.config()
   local capabilities = vim.lsp.protocol.make_client_capabilities()
+  -- Neovim takes them and does not say so; edits without a version could not be told to be stale.
+  capabilities.workspace.workspaceEdit.documentChanges = true
   capabilities.experimental = vim.tbl_deep_extend("force", capabilities.experimental or {}, {
     redline = { version = require("redline.protocol").VERSION, review = true, session = true },
   })

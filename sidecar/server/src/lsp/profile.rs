@@ -76,10 +76,17 @@ impl ClientProfile {
             action_data: action
                 .and_then(|action| action.data_support)
                 .unwrap_or(false),
+            // Resource operations exist in `documentChanges` alone. Neovim names them and leaves the flag out;
+            // without versions it would apply a stale edit to whatever lines are there now.
             document_changes: workspace
                 .and_then(|workspace| workspace.workspace_edit.as_ref())
-                .and_then(|edit| edit.document_changes)
-                .unwrap_or(false),
+                .is_some_and(|edit| {
+                    edit.document_changes.unwrap_or(false)
+                        || edit
+                            .resource_operations
+                            .as_ref()
+                            .is_some_and(|operations| !operations.is_empty())
+                }),
             apply_edit: workspace
                 .and_then(|workspace| workspace.apply_edit)
                 .unwrap_or(false),
