@@ -241,10 +241,6 @@ fn unknown_methods_and_bad_params_are_answered() -> Result<()> {
             "workspace/executeCommand",
             json!({"command": "redline.accept", "arguments": [[[]], 7, null]}),
         ),
-        (
-            "codeAction/resolve",
-            json!({"title": "x", "data": {"uri": 1}}),
-        ),
     ] {
         let id = client.start(method, params.clone())?;
         let reply = client.wait_reply(id, PATIENCE)?;

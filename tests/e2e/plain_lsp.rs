@@ -120,6 +120,18 @@ fn invoke(editor: &Editor, line: u32, title: &str) -> Result<()> {
         .map_err(|error| anyhow::anyhow!("{title}: {error}"))
 }
 
+/// Waits until `redline status` passes: a decision that came as an edit is stored a moment after it is shown.
+fn wait_status(project: &Project, pass: impl Fn(&Value) -> bool) -> Result<()> {
+    let end = std::time::Instant::now() + redline_tests::client::PATIENCE;
+    loop {
+        let status = project.run(&["status", "--json"])?.expect_code(0)?.json()?;
+        if pass(&status) {
+            return Ok(());
+        }
+        ensure!(std::time::Instant::now() < end, "{status}");
+    }
+}
+
 fn hunks_are_hints_on_one_line() -> Result<()> {
     for profile in [
         Profile::full(),
@@ -181,12 +193,10 @@ fn accepting_by_action_edits_the_document() -> Result<()> {
             project.read("a.txt")? == TEXT,
             "the disk is the user's to save"
         );
-        let status = project.run(&["status", "--json"])?.expect_code(0)?.json()?;
-        let hunk = &status["transactions"][0]["files"][0]["hunks"][0];
-        ensure!(
-            hunk["state"] == "accepted" && hunk["unsaved"] == true,
-            "{status}"
-        );
+        wait_status(&project, |status| {
+            let hunk = &status["transactions"][0]["files"][0]["hunks"][0];
+            hunk["state"] == "accepted" && hunk["unsaved"] == true
+        })?;
         editor.save("a.txt")?;
         invoke(&editor, 5, "Accept file")?;
         editor.wait_text(
@@ -195,12 +205,8 @@ fn accepting_by_action_edits_the_document() -> Result<()> {
         )?;
         editor.save("a.txt")?;
         shown(&editor, 0)?;
-        let status = project.run(&["status", "--json"])?.expect_code(0)?.json()?;
-        ensure!(
-            status["transactions"] == json!([]),
-            "{}: {status}",
-            profile.name
-        );
+        wait_status(&project, |status| status["transactions"] == json!([]))
+            .context(profile.name)?;
         // Through the terminal it can be taken back, in the open document.
         project.run(&["undo"])?.expect_code(0)?;
         editor.wait_text("a.txt", TEXT)?;

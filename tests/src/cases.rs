@@ -90,7 +90,7 @@ pub fn run(folders: &[PathBuf], options: &Options) -> ExitCode {
                 continue;
             }
             let started = std::time::Instant::now();
-            let verdict = judge(&row);
+            let verdict = patiently(&row);
             if options.verbose {
                 println!("{name} ({:.2} s)", started.elapsed().as_secs_f64());
             }
@@ -140,6 +140,22 @@ fn rows(case: &Case, failed: &mut u64) -> Vec<Row> {
     }
 }
 
+/// A row that only took too long is played again, twice at most: a busy machine says nothing about a limit.
+fn patiently(row: &Row) -> Verdict {
+    let too_slow = |verdict: &Verdict| {
+        matches!(verdict, Verdict::Failed(differences)
+            if differences.iter().all(|difference| difference.what.ends_with("_ms_max")))
+    };
+    let mut verdict = judge(row);
+    for _ in 0..2 {
+        if !too_slow(&verdict) {
+            break;
+        }
+        verdict = judge(row);
+    }
+    verdict
+}
+
 fn judge(row: &Row) -> Verdict {
     match row.why_skipped() {
         Ok(Some(why)) => return Verdict::Skipped(why),
@@ -167,7 +183,7 @@ fn play(row: &Row) -> Result<Verdict> {
         return crash::play(row, &faults, &expected);
     }
     let observed = play::play(row, &faults)?;
-    Ok(expect::judge(&observed, &expected))
+    Ok(expect::judge(&observed, &expected, row.get("limits")))
 }
 
 #[cfg(test)]

@@ -609,11 +609,16 @@ impl Editor {
         }
         if let Some(edit) = action.get("edit") {
             let params = json!({"edit": edit});
-            let outcome = lock(&self.desk).apply_documents(
-                self.client.out(),
-                &params,
-                &ApplyScript::default(),
-            );
+            let outcome = {
+                let mut desk = lock(&self.desk);
+                let outcome =
+                    desk.apply_documents(self.client.out(), &params, &ApplyScript::default());
+                // No reply is due: the changes follow at once.
+                for (uri, changes) in std::mem::take(&mut desk.waiting) {
+                    desk.change(self.client.out(), &uri, None, &changes)?;
+                }
+                outcome
+            };
             if let Err(reason) = outcome {
                 return Ok(Err(RpcError {
                     code: 0,

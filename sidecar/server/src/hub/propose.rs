@@ -377,8 +377,14 @@ fn read_proposal(
     let (format, proposal) = parse_bytes(format, params.content.as_bytes(), &options)
         .map_err(|error| Failure::new(error.code, error.to_string(), error.hint))?;
     let snapshot = view::snapshot(workspace.root(), overlay);
-    let resolved = resolve(&proposal, &snapshot)
+    let mut resolved = resolve(&proposal, &snapshot)
         .map_err(|error| Failure::new(error.code(), error.to_string(), error.hint()))?;
+    // What was said of the whole is said of each part that has no reason of its own.
+    for operation in &mut resolved.operations {
+        if operation.rationale.is_none() {
+            operation.rationale.clone_from(&meta.rationale);
+        }
+    }
     if meta.rationale.is_none() {
         meta.rationale.clone_from(&resolved.rationale);
     }
