@@ -34,15 +34,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("redline-workspace", &["redline-edits"]),
     ("redline-providers", &[]),
     ("redline-tools", &["redline-edits", "redline-workspace"]),
-    (
-        "redline-agent",
-        &[
-            "redline-edits",
-            "redline-workspace",
-            "redline-providers",
-            "redline-tools",
-        ],
-    ),
+    ("redline-agent", &["redline-providers", "redline-tools"]),
     (
         "redline",
         &[
