@@ -118,7 +118,7 @@ fn reject_one_of_hunks(bencher: Bencher<'_, '_>, n: usize) {
     bencher
         .with_inputs(|| {
             let line = |at: usize, changed: bool| {
-                if changed && at % 2 == 0 {
+                if changed && at.is_multiple_of(2) {
                     format!("LINE {at}\n")
                 } else {
                     format!("line {at}\n")

@@ -242,7 +242,7 @@ fn check(ground: &mut Ground, id: &str, before: &Tree, what: &str) -> Result<boo
         )
         .into());
     }
-    if begun != !recovered.is_empty() {
+    if begun == recovered.is_empty() {
         return Err(format!("{what}: begun is {begun}, and recovery says {recovered:?}").into());
     }
     for recovery in &recovered {

@@ -209,11 +209,8 @@ impl Ground {
             document.version += 1;
             document.dirty = true;
         }
-        if !prepared.deliveries().is_empty()
-            && let Err(error) = prepared.delivered()
-        {
-            prepared.abort("the journal failed")?;
-            return Err(error);
+        if !prepared.deliveries().is_empty() {
+            prepared.delivered()?;
         }
         prepared.finish()
     }

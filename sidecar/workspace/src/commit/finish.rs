@@ -40,17 +40,25 @@ impl Prepared {
     ///
     /// # Errors
     ///
-    /// [`CommitError::Store`]; the commit can then only be aborted, which the caller must do.
+    /// [`CommitError::Store`]; what was staged is dropped, everything stays pending, and the caller takes its
+    /// deliveries back from the editor.
     pub fn delivered(&mut self) -> Result<(), CommitError> {
         if self.delivered {
             return Ok(());
         }
-        let lock = self.workspace.lock("accept")?;
         let data = json!({
             "transaction_id": self.plan.receipt.transaction_id,
             "receipt_id": self.plan.receipt.id,
         });
-        self.workspace.journal().append(&lock, "delivered", &data)?;
+        let journaled = self.workspace.lock("accept").and_then(|lock| {
+            let journal = self.workspace.journal();
+            journal.append(&lock, "delivered", &data).map(drop)
+        });
+        if let Err(error) = journaled {
+            let batch = self.workspace.root().batch();
+            self.give_up(None, &batch, "it could not be journaled")?;
+            return Err(error.into());
+        }
         self.delivered = true;
         Ok(())
     }
@@ -80,15 +88,13 @@ impl Prepared {
     /// After either the caller takes its deliveries back from the editor.
     pub fn finish(mut self) -> Result<Committed, CommitError> {
         let batch = self.workspace.root().batch();
-        let ready = self.delivered().and_then(|()| match self.lock.take() {
-            Some(lock) => Ok(lock),
-            None => Ok(self.workspace.lock("accept")?),
-        });
-        let lock = match ready {
+        self.delivered()?;
+        let held = self.lock.take();
+        let lock = match held.map_or_else(|| self.workspace.lock("accept"), Ok) {
             Ok(lock) => lock,
             Err(error) => {
                 self.give_up(None, &batch, &error.to_string())?;
-                return Err(error);
+                return Err(error.into());
             }
         };
         match change(&batch, &self.area, &self.plan.steps) {
