@@ -5,6 +5,9 @@
 //! nothing of what lies there. Ranges may overlap; those with equal starts keep the order in which
 //! they were given.
 
+#[cfg(test)]
+mod tests;
+
 use std::ops::Range;
 
 /// A start that no text reaches: pads the tree to a power of two.

@@ -21,6 +21,8 @@
 
 mod change;
 mod evaluate;
+#[cfg(test)]
+mod laws;
 mod own;
 mod propose;
 mod rebase;
@@ -74,7 +76,25 @@ struct Entry {
     /// Accepted hunks that changed its accepted text: until they are undone its place says nothing
     /// about it.
     under: Vec<u32>,
+    /// Edits that moved its edges, newest last: an edit that takes back the last one restores them.
+    steps: Vec<Step>,
 }
+
+/// An edit of whole lines that touched a hunk, and the place of the hunk before it.
+#[derive(Debug, Clone)]
+struct Step {
+    old: String,
+    new: String,
+    /// Where the edit begins in the hunk's place after it.
+    at: usize,
+    /// Start and end of the hunk, counted from the start of the edit, where they lay inside of it.
+    inside: (Option<usize>, Option<usize>),
+    region: Option<Region>,
+}
+
+/// Steps that a hunk remembers, and the bytes of one.
+const MAX_STEPS: usize = 100;
+const MAX_STEP_BYTES: usize = 1 << 16;
 
 /// Lines around a hunk that were changed together with it, as they were before.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,6 +114,7 @@ impl Entry {
             expected: false,
             reopened: None,
             under: Vec::new(),
+            steps: Vec::new(),
         }
     }
 

@@ -4,6 +4,9 @@
 //! helpers walk from its line starts to the nearest real one. A CR run right before an LF belongs
 //! to the ending and is never compared. Offsets are bytes.
 
+#[cfg(test)]
+mod tests;
+
 use std::{borrow::Cow, ops::Range};
 
 use ropey::Rope;

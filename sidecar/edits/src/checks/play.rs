@@ -403,6 +403,19 @@ impl Session {
         let ids = self.pending_ids(input);
         let rope = self.rope();
         let changes = self.set.edits_for(&rope, &ids).unwrap();
+        // One that only drops an ending which is needed by now has nothing to deliver.
+        let needless: Vec<HunkId> = ids
+            .iter()
+            .filter(|id| {
+                let alone = self
+                    .set
+                    .edits_for(&rope, std::slice::from_ref(*id))
+                    .unwrap();
+                let change = &alone[0];
+                change.text == rope.byte_slice(change.range.clone()).to_string()
+            })
+            .cloned()
+            .collect();
         self.set.expect(&ids);
         let mut events = Vec::new();
         match input.below(3) {
@@ -442,11 +455,7 @@ impl Session {
             }
         }
         for id in &ids {
-            // One that only drops an ending which is needed by now has nothing to deliver.
-            let needs_none = changes.iter().any(|change| {
-                self.set.range(id).as_ref() == Some(&change.range)
-                    && change.text == rope.byte_slice(change.range.clone()).to_string()
-            });
+            let needs_none = needless.contains(id);
             if needs_none {
                 self.set.absorb_applied(&self.rope(), id);
             }

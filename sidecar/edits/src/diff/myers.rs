@@ -9,7 +9,7 @@ use super::{Changed, common_prefix, common_prefix_of_ends};
 /// Edit distance after which the search for a middle gives up.
 ///
 /// Work is at most proportional to the lengths times this.
-const MAX_COST: usize = 512;
+const MAX_COST: usize = 128;
 
 /// Scratch space of the search: the farthest point on each diagonal, forward and backward.
 pub(super) struct Scratch {

@@ -11,7 +11,7 @@ use std::ops::Range;
 use ropey::Rope;
 
 use super::{
-    Entry, HunkSet, Region, is_open,
+    Entry, HunkSet, MAX_STEP_BYTES, MAX_STEPS, Region, Step, is_open,
     own::{OwnPart, Owner, Ownership},
 };
 use crate::{
@@ -40,7 +40,7 @@ impl Edit<'_> {
 }
 
 /// What an edit means for a range that it touches.
-enum Effect {
+pub(super) enum Effect {
     Stays,
     Moves,
     Against,
@@ -64,7 +64,10 @@ impl HunkSet {
         }
         let lines = whole_lines(before, &range, inserted);
         let delta = inserted.len() as i64 - range.len() as i64;
-        if self.touched(&lines).is_empty() {
+        let is_within_lines =
+            memchr::memchr(b'\n', inserted.as_bytes()).is_none() && !has_lf(before, &range);
+        // Whole lines that come or go may be told beside a hunk whose own edit they are.
+        if is_within_lines && self.touched(&lines).is_empty() {
             self.anchors
                 .shift_from(self.anchors.first_from(lines.end), delta);
             return;
@@ -188,7 +191,7 @@ impl HunkSet {
         let mut slots = self.anchors.reaching(first, edit.at.start);
         let reaching = slots.len();
         slots.extend(first..beyond);
-        let owner = owner.or_else(|| self.owner(&slots, edit));
+        let owner = owner.or_else(|| self.owner(&slots, edit, before));
         if owner.is_none() {
             if let Some(parts) = self.owners(&slots, edit, before) {
                 return self.own_edits(edit, parts, before, dirty, events);
@@ -273,6 +276,20 @@ impl HunkSet {
     ) -> Range<usize> {
         let delta = edit.text.len() as isize - edit.at.len() as isize;
         let shifted = |offset: usize| offset.saturating_add_signed(delta);
+        let Some(entry) = self.entry_mut(key) else {
+            return range;
+        };
+        if owner.is_none_or(|owner| owner.kind == Ownership::Reverted)
+            && let Some(place) = entry.taken_back(&range, edit, before)
+        {
+            dirty.push(key);
+            return place;
+        }
+        let is_inside = edit.at.start < range.start && range.start < edit.at.end;
+        if range.is_empty() && edit.text.is_empty() && !is_inside {
+            // Lines beside an insertion go; should they come back, it is on their side.
+            entry.remember(&range, edit, before);
+        }
         if let Some(owner) = owner
             && edit.at.is_empty()
             && range.is_empty()
@@ -293,11 +310,12 @@ impl HunkSet {
         let is_accepted = matches!(entry.hunk.state, HunkState::Accepted { .. });
         let ends_text = !is_accepted && entry.hunk.only_drops_last_ending();
         let is_at_end = edit.at.is_empty() && edit.at.start == range.end && ends_text;
-        let absorbs = owner.is_none() && (entry.region.is_some() || is_at_end);
+        let absorbs = owner.is_none() && is_at_end;
         match effect(&range, edit, absorbs) {
             Effect::Stays => range,
             Effect::Moves => shifted(range.start)..shifted(range.end),
             Effect::Against => {
+                entry.remember(&range, edit, before);
                 entry.widen(&range, edit, before);
                 match owner {
                     Some(owner) if owner.kind == Ownership::Applied && is_accepted => {
@@ -313,6 +331,78 @@ impl HunkSet {
 }
 
 impl Entry {
+    /// The place that the hunk had before the last edit of it, if this edit takes that one back.
+    fn taken_back(
+        &mut self,
+        range: &Range<usize>,
+        edit: &Edit<'_>,
+        before: &Rope,
+    ) -> Option<Range<usize>> {
+        if !self.is_taken_back(range, edit, before) {
+            return None;
+        }
+        let step = self.steps.pop()?;
+        if self.region.is_some() || step.region.is_some() {
+            self.region = Some(step.region.unwrap_or_else(|| self.own_region()));
+        }
+        let end = range.end.max(edit.at.end) - edit.at.end + edit.at.start + edit.text.len();
+        let start = step
+            .inside
+            .0
+            .map_or(range.start, |offset| edit.at.start + offset);
+        let end = step.inside.1.map_or(end, |offset| edit.at.start + offset);
+        (start <= end).then_some(start..end)
+    }
+
+    /// Whether this edit takes back the last one of the hunk.
+    pub(super) fn is_taken_back(
+        &self,
+        range: &Range<usize>,
+        edit: &Edit<'_>,
+        before: &Rope,
+    ) -> bool {
+        self.steps.last().is_some_and(|last| {
+            range.start + last.at == edit.at.start
+                && last.new.len() == edit.at.len()
+                && last.old == edit.text
+                && linewise::slice(before, edit.origin..edit.origin + edit.at.len()) == last.new
+        })
+    }
+
+    /// Remembers an edit that moves an edge of the hunk.
+    fn remember(&mut self, range: &Range<usize>, edit: &Edit<'_>, before: &Rope) {
+        if edit.at.len() + edit.text.len() > MAX_STEP_BYTES {
+            self.steps.clear();
+            return;
+        }
+        if self.steps.len() == MAX_STEPS {
+            self.steps.remove(0);
+        }
+        let start = range
+            .start
+            .checked_sub(edit.at.start)
+            .filter(|offset| *offset > 0);
+        let end = range
+            .end
+            .checked_sub(edit.at.start)
+            .filter(|_| range.end < edit.at.end);
+        self.steps.push(Step {
+            old: linewise::slice(before, edit.origin..edit.origin + edit.at.len()).into_owned(),
+            new: edit.text.to_owned(),
+            at: edit.at.start.saturating_sub(range.start),
+            inside: (start, end),
+            region: self.region.clone(),
+        });
+    }
+
+    /// The region of the hunk's own lines and no others.
+    fn own_region(&self) -> Region {
+        Region {
+            old: self.hunk.removed.clone(),
+            offset: 0,
+        }
+    }
+
     /// Remembers the lines around the hunk that `edit` changes together with it.
     fn widen(&mut self, range: &Range<usize>, edit: &Edit<'_>, before: &Rope) {
         let origin = |offset: usize| edit.origin + (offset - edit.at.start);
@@ -326,10 +416,7 @@ impl Entry {
         } else {
             String::new()
         };
-        let region = self.region.take().unwrap_or_else(|| Region {
-            old: self.hunk.removed.clone(),
-            offset: 0,
-        });
+        let region = self.region.take().unwrap_or_else(|| self.own_region());
         self.region = Some(Region {
             offset: region.offset + above.len(),
             old: above + &region.old + &below,
@@ -353,6 +440,11 @@ fn whole_lines(before: &Rope, range: &Range<usize>, inserted: &str) -> Range<usi
     start..end
 }
 
+fn has_lf(text: &Rope, range: &Range<usize>) -> bool {
+    let mut chunks = text.byte_slice(range.clone()).chunks();
+    chunks.any(|chunk| memchr::memchr(b'\n', chunk.as_bytes()).is_some())
+}
+
 /// Whether no diff is needed: lines only come, only go, or one replaces one.
 fn is_one_edit(old: &str, new: &str) -> bool {
     let one_line =
@@ -363,7 +455,7 @@ fn is_one_edit(old: &str, new: &str) -> bool {
 /// What `edit` means for `range`, which it touches.
 ///
 /// A range that `absorbs` takes in what is inserted at its edges; others let it pass.
-fn effect(range: &Range<usize>, edit: &Edit<'_>, absorbs: bool) -> Effect {
+pub(super) fn effect(range: &Range<usize>, edit: &Edit<'_>, absorbs: bool) -> Effect {
     let (start, end) = (edit.at.start, edit.at.end);
     if edit.at.is_empty() {
         return match () {

@@ -279,26 +279,16 @@ impl Entry {
                 .own_lines(range.clone(), text)
                 .map_or(Reading::Other, Reading::New);
         }
-        // Lines that were typed at the edges of a conflict do not matter, if the place is certain.
+        // Lines that had been changed with the hunk's own may be gone for good.
+        let own = &self.hunk.removed;
         let is_held = matches!(
             self.hunk.state,
             HunkState::Pending | HunkState::Accepted { .. }
         );
-        if is_held || old.is_empty() || self.hunk.only_drops_last_ending() {
-            return Reading::Other;
+        if !is_held && !own.is_empty() && linewise::reads(text, range.clone(), own) {
+            return Reading::Old(range.clone());
         }
-        let first = linewise::reads_from(text, range.start, old)
-            .filter(|end| *end <= range.end)
-            .map(|end| range.start..end);
-        let last = linewise::reads_until(text, range.end, old)
-            .filter(|start| *start >= range.start)
-            .map(|start| start..range.end);
-        match (first, last) {
-            (Some(place), None) | (None, Some(place)) => self
-                .own_lines(place, text)
-                .map_or(Reading::Other, Reading::Old),
-            (Some(_), Some(_)) | (None, None) => Reading::Other,
-        }
+        Reading::Other
     }
 
     /// The part of `range` between the lines above and below that were changed with the hunk.

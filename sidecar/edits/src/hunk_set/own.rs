@@ -8,7 +8,11 @@ use std::ops::Range;
 
 use ropey::Rope;
 
-use super::{Entry, HunkSet, Region, change::Edit, is_applied_text};
+use super::{
+    Entry, HunkSet, Region,
+    change::{Edit, Effect, effect},
+    is_applied_text,
+};
 use crate::linewise;
 
 /// How far an edit is followed to the places where it would be the same, in lines and bytes.
@@ -51,11 +55,16 @@ pub(super) struct Slid {
 
 impl HunkSet {
     /// The hunk whose own edit this is: announced ones first, undoing before typing.
-    pub(super) fn owner(&self, slots: &[usize], edit: &Edit<'_>) -> Option<Owner> {
+    pub(super) fn owner(&self, slots: &[usize], edit: &Edit<'_>, before: &Rope) -> Option<Owner> {
         let find = |kind: Ownership, wanted: fn(&Entry) -> bool| {
             let own = |key: &u32| {
-                let entry = self.entry(*key);
-                entry.is_some_and(|entry| wanted(entry) && entry.is_text(kind, edit.text))
+                self.entry(*key).is_some_and(|entry| {
+                    // What was deleted beside it and comes back is not its text, however alike.
+                    let comes_back = kind == Ownership::Applied
+                        && !entry.expected
+                        && entry.is_taken_back(&edit.at, edit, before);
+                    wanted(entry) && entry.is_text(kind, edit.text) && !comes_back
+                })
             };
             let exact = slots
                 .iter()
@@ -172,7 +181,7 @@ impl HunkSet {
             let kept = lines.strip_suffix(&*above).filter(|kept| is_cut(kept))?;
             lines = [&above, kept].concat();
             by += above.len();
-            let slid = self.at_slide(edit, -(by as isize), &lines);
+            let slid = self.at_slide(edit, -(by as isize), &lines, before);
             if slid.is_some() {
                 return slid;
             }
@@ -196,7 +205,7 @@ impl HunkSet {
             }
             lines = [kept, &below].concat();
             by += below.len();
-            let slid = self.at_slide(edit, by as isize, &lines);
+            let slid = self.at_slide(edit, by as isize, &lines, before);
             if slid.is_some() {
                 return slid;
             }
@@ -205,7 +214,7 @@ impl HunkSet {
     }
 
     /// The edit moved by some bytes, if it is a hunk's own there.
-    fn at_slide(&self, edit: &Edit<'_>, by: isize, lines: &str) -> Option<Slid> {
+    fn at_slide(&self, edit: &Edit<'_>, by: isize, lines: &str, before: &Rope) -> Option<Slid> {
         let moved = |offset: usize| offset.saturating_add_signed(by);
         let at = moved(edit.at.start)..moved(edit.at.end);
         let text = if at.is_empty() { lines } else { "" };
@@ -215,7 +224,7 @@ impl HunkSet {
             floor: edit.floor,
             text,
         };
-        let owner = self.owner(&self.touched(&at), &slid)?;
+        let owner = self.owner(&self.touched(&at), &slid, before)?;
         // Told where an announced edit is awaited, it is a part of that and of nothing else.
         let is_announced = |key: u32| self.entry(key).is_some_and(|entry| entry.expected);
         let told = self.touched(&edit.at);
@@ -223,6 +232,19 @@ impl HunkSet {
             .iter()
             .any(|slot| is_announced(self.anchors.key(*slot)));
         if is_awaited && !is_announced(owner.key) {
+            return None;
+        }
+        // Nor may it break there what it would leave alone where it was told.
+        let breaks = self.touched(&at).into_iter().any(|slot| {
+            let (key, range) = (self.anchors.key(slot), self.anchors.range(slot));
+            let is_pending = self.entry(key).is_some_and(Entry::is_pending);
+            let is_beside = at.is_empty() && range.is_empty();
+            is_pending
+                && key != owner.key
+                && !is_beside
+                && matches!(effect(&range, &slid, false), Effect::Against)
+        });
+        if breaks {
             return None;
         }
         Some(Slid {

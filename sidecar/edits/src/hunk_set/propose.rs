@@ -265,6 +265,7 @@ impl HunkSet {
                     entry.taken = super::Reads::Removed;
                     entry.region = None;
                     entry.reopened = None;
+                    entry.steps.clear();
                     report.changed.push(entry.hunk.id.clone());
                     key
                 }
@@ -418,6 +419,7 @@ impl HunkSet {
                 proposed,
                 provenance,
             });
+            entry.steps.clear();
             entry.snapshot = group.base.clone();
             entry.taken = super::Reads::Removed;
             report.conflicts.push(hunk.id.clone());

@@ -154,17 +154,24 @@ impl<'a> Doubt<'a> {
         if came.len() + went.len() > MAX_COPIES {
             return true;
         }
-        let len = lines.len();
-        let own = Fit::of(self.old, lines.start, self.new, here, len);
-        let rival_came = came
-            .into_iter()
-            .filter(|&place| place != here)
-            .any(|place| !own.beats(&Fit::of(self.old, lines.start, self.new, place, len)));
-        let rival_went = went
+        let came: Vec<usize> = came.into_iter().filter(|&place| place != here).collect();
+        let went: Vec<usize> = went
             .into_iter()
             .filter(|&place| place != lines.start)
-            .any(|place| !own.beats(&Fit::of(self.old, place, self.new, here, len)));
-        rival_came || rival_went
+            .collect();
+        if came.is_empty() && went.is_empty() {
+            return false;
+        }
+        let len = lines.len();
+        let own = Fit::of(self.old, lines.start, self.new, here, len);
+        let beats = |other: Fit| own.beats(&other);
+        let is_clear = came
+            .into_iter()
+            .all(|place| beats(Fit::of(self.old, lines.start, self.new, place, len)))
+            && went
+                .into_iter()
+                .all(|place| beats(Fit::of(self.old, place, self.new, here, len)));
+        !is_clear
     }
 
     /// The new line of the old line at which `lines` begin.

@@ -259,6 +259,7 @@ impl HunkSet {
                 offset: offsets[lines.start],
             };
         }
+        entry.steps.clear();
         let hunk = &mut entry.hunk;
         if matches!(info, ConflictInfo::Amended { .. }) {
             hunk.amended = None;
