@@ -223,7 +223,7 @@ impl HunkSet {
             self.anchors.set(slot, std::slice::from_ref(place));
         }
         let inside = &mut places[reaching..];
-        inside.sort_by_key(|(_, range)| range.start);
+        inside.sort_by_key(|(_, range)| (range.start, !range.is_empty()));
         self.anchors.set(first, inside);
         for (slot, (key, _)) in (first..).zip(&*inside) {
             self.slots[*key as usize] = slot as u32;
