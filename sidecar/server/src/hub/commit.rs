@@ -22,7 +22,7 @@ use redline_agent::Verdict;
 use redline_edits::{HunkId, HunkSet, HunkState, TextChange};
 use redline_protocol::v1;
 use redline_workspace::{
-    CommitError, CommitRequest, Committed, Delivery, OpenDocument, Prepared, prepare,
+    CommitError, CommitRequest, Committed, Delivery, OpenDocument, Prepared, Record, prepare,
 };
 
 use super::documents::Copy;
@@ -517,6 +517,16 @@ impl Hub {
         for (concerned, record) in &committed.concerns {
             self.concerned(concerned, record);
         }
+        if !committed.warnings.is_empty() {
+            self.notices.extend(committed.warnings.iter().cloned());
+            let workspace = self.workspace.clone();
+            self.worker.run("recover", move || {
+                for recovery in workspace.recover() {
+                    tracing::info!(message = recovery.message, "recovered");
+                }
+                None
+            });
+        }
         let receipt = present::receipt(&committed.receipt);
         match order.reply {
             CommitReply::Decide(reply) => {
@@ -640,6 +650,16 @@ impl Hub {
     }
 
     fn commit_failed(&mut self, error: &CommitError) {
+        if matches!(error, CommitError::Failed { .. })
+            && let Some(current) = &self.commits.current
+            && let Some(transaction) = self.transactions.get_mut(current.order.transaction_id())
+        {
+            // The store says so already; what is shown must agree with it.
+            transaction.apply(&Record::Failed {
+                message: error.to_string(),
+            });
+            self.stale.transaction(current.order.transaction_id());
+        }
         self.fail_current(Failure::new(error.code(), error.to_string(), error.hint()));
     }
 
