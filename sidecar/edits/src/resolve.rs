@@ -12,6 +12,7 @@ mod edited;
 mod error;
 mod files;
 mod net;
+mod node;
 mod patch;
 mod paths;
 mod placeholder;

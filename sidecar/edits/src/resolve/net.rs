@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use super::{
     EditSpan, FileState, Operation, OperationKind, ResolveError,
-    tree::{Content, File, Notes, Played, TextFile, Tree},
+    node::{Content, File, Notes, TextFile},
+    tree::{Played, Tree},
 };
 use crate::rung::MatchRung;
 
