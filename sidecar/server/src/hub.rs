@@ -263,10 +263,16 @@ impl Hub {
 
     /// Answers a request; the texts of closed files that it needs are as fresh as they will be.
     fn answer(&mut self, client: ClientId, request: Request) {
+        if matches!(request, Request::Status(..) | Request::List(..)) {
+            self.lead_unsettled(client);
+        }
         match request {
             Request::Status(reply) => respond(reply, Ok(self.status())),
             Request::List(params, reply) => self.list(&params, reply),
-            Request::Get(id, reply) => self.get(&id, reply),
+            Request::Get(id, reply) => {
+                self.lead(&id, Some(client));
+                self.get(&id, reply);
+            }
             Request::Propose(params, reply) => self.propose(client, params, reply),
             Request::Decide(verb, params, reply) => self.decide(client, verb, params, reply),
             Request::Amend(params, reply) => self.amend(client, params, reply),
@@ -450,6 +456,19 @@ impl Hub {
 
     fn wire(&self, transaction: &Transaction) -> v1::Transaction {
         present::transaction(transaction, &|path| self.uri_of(path))
+    }
+
+    /// Anchors what waits as this client sees it: lines count in the text as it stands now.
+    fn lead_unsettled(&mut self, client: ClientId) {
+        let unsettled: Vec<String> = self
+            .transactions
+            .values()
+            .filter(|transaction| !transaction.is_settled())
+            .map(|transaction| transaction.id().to_owned())
+            .collect();
+        for id in unsettled {
+            self.lead(&id, Some(client));
+        }
     }
 
     fn status(&mut self) -> v1::StatusResult {

@@ -124,6 +124,9 @@ impl Hub {
             rationale: params.rationale.clone(),
             purpose: Purpose::Proposal,
         };
+        if let Some(each) = self.clients.get_mut(&client) {
+            each.proposed.insert(meta.id.clone());
+        }
         let workspace = self.workspace.clone();
         let mut ids = self.hunk_ids();
         self.worker
