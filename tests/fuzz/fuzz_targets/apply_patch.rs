@@ -1,3 +1,4 @@
+//! Any bytes as `*** Begin Patch`.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| redline_fuzz::apply_patch(data));

@@ -1,3 +1,4 @@
+//! The anchors beside a slow list of ranges.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use std::ops::Range;

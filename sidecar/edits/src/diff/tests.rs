@@ -1,3 +1,4 @@
+//! Diffs by tables, and by applying them.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use expect_test::{Expect, expect};

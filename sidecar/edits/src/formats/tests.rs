@@ -1,3 +1,4 @@
+//! The edit formats, each by tables; and any bytes to all of them.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod apply_patch;

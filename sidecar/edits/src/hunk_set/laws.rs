@@ -1,3 +1,4 @@
+//! What holds for hunks whatever happens: random sessions beside a plain model.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 //! What holds for any texts: properties of whole histories.

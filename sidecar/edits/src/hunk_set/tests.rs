@@ -1,3 +1,4 @@
+//! Hunks by tables: propose, change, decide, split, amend, store.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 //! Tables: one scenario each, told in the words of a user.

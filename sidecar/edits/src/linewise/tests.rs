@@ -1,3 +1,4 @@
+//! Lines of a rope by tables.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use proptest::prelude::*;

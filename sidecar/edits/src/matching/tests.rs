@@ -1,3 +1,4 @@
+//! The ladder, rung by rung.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use expect_test::expect;

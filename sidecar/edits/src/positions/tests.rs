@@ -1,3 +1,4 @@
+//! Positions in three encodings, beside an oracle that counts by itself.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use proptest::prelude::*;

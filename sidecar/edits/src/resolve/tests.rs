@@ -1,3 +1,4 @@
+//! Proposals played on a tree in memory.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod files;

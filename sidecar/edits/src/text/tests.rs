@@ -1,3 +1,4 @@
+//! Decoding and line endings by tables.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use proptest::prelude::*;

@@ -1,3 +1,4 @@
+//! The bridge between a scripted editor and scripted sidecars.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use super::*;

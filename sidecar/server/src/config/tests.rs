@@ -1,3 +1,4 @@
+//! Configuration by tables, mistakes included.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use super::*;

@@ -1,3 +1,4 @@
+//! The sidecar's socket, lock and end.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use super::*;

@@ -1,3 +1,4 @@
+//! Paths by tables, and by an oracle on a hostile tree.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 use std::os::unix::fs::symlink;
 use std::path::{Component, Path, PathBuf};

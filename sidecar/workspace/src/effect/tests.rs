@@ -1,3 +1,4 @@
+//! Every effect on files, and every failure of one.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 

@@ -1,3 +1,4 @@
+//! The journal under damage, rotation and several processes.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 use std::time::Duration;
 

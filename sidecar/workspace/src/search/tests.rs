@@ -1,3 +1,4 @@
+//! Search under an overlay.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 use std::sync::Arc;
 

@@ -1,3 +1,4 @@
+//! The store, its seal and its lock against hostile folders.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::time::Duration;

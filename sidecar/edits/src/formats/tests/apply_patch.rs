@@ -1,3 +1,5 @@
+//! `*** Begin Patch` by tables.
+
 use expect_test::expect;
 
 use super::{Format::ApplyPatch, check};

@@ -1,3 +1,5 @@
+//! JSON edits by tables.
+
 use expect_test::expect;
 
 use super::{Format::Json, check};

@@ -1,3 +1,5 @@
+//! Search/replace blocks by tables.
+
 use expect_test::expect;
 
 use super::{Format::SearchReplace, check};

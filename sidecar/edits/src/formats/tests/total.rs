@@ -1,3 +1,5 @@
+//! Every parser on arbitrary and on mutated input: an answer, never a panic.
+
 use proptest::prelude::*;
 
 use super::super::{Format, ParseOptions, detect, parse, parse_bytes};

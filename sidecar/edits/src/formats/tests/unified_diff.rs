@@ -1,3 +1,5 @@
+//! Unified diffs by tables.
+
 use expect_test::expect;
 
 use super::{super::ParseOptions, Format::UnifiedDiff, check, check_with};

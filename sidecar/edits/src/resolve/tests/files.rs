@@ -1,3 +1,5 @@
+//! Creates, deletes, renames and modes.
+
 use expect_test::expect;
 
 use super::{Tree, check, normalize_path};

@@ -1,3 +1,5 @@
+//! Diffs and patches: places, counts, line endings.
+
 use expect_test::expect;
 
 use super::{Tree, check};

@@ -1,3 +1,5 @@
+//! Resolution by properties.
+
 use proptest::prelude::*;
 use similar::TextDiff;
 

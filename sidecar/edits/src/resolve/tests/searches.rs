@@ -1,3 +1,5 @@
+//! Search and replace: places, and what is refused.
+
 use expect_test::expect;
 
 use super::{Tree, check};

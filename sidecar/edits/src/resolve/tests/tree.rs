@@ -1,3 +1,5 @@
+//! A tree of files in memory, for these tests.
+
 use expect_test::expect;
 
 use super::{Tree, check};

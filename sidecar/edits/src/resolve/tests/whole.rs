@@ -1,3 +1,5 @@
+//! Whole files: writes, merges, elisions.
+
 use expect_test::expect;
 
 use super::{Tree, check};

@@ -1,3 +1,4 @@
+//! What a bridge remembers and replays.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use super::*;

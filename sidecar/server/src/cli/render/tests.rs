@@ -1,3 +1,4 @@
+//! What a terminal is shown, at 80 columns and with colours.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use super::*;

@@ -1,3 +1,4 @@
+//! The review's dialogue against a scripted sidecar.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use super::*;

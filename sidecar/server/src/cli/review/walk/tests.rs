@@ -1,3 +1,4 @@
+//! The order in which a review walks.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use super::*;
