@@ -559,8 +559,9 @@ test("a stale edit is never applied to other lines, in an editor without the plu
   wait("the client is attached", function()
     return child:lua("return vim.lsp.get_clients({ bufnr = 0 })[1] ~= nil")
   end)
-  -- Neovim checks no version that is 0: the first change makes it another.
+  -- Neovim checks no version that is 0: the first change makes it another, and a request sends it on its way.
   child:keys("Gox<Esc>u")
+  child:lua([[vim.lsp.buf_request_sync(0, "redline/status", vim.empty_dict(), 10000)]])
   support.propose({ ["a.txt"] = after })
   wait("three diagnostics", function()
     return #child:lua("return vim.diagnostic.get(0)") == 3
