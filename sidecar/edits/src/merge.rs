@@ -3,6 +3,9 @@
 //! What only one side changed is taken; what both changed alike is taken once; what they changed
 //! differently, without an unchanged line between, is a conflict that keeps all three sides.
 
+#[cfg(test)]
+mod tests;
+
 use std::ops::Range;
 
 use crate::{

@@ -1,5 +1,8 @@
 //! What differs within replaced lines, for display.
 
+#[cfg(test)]
+mod tests;
+
 use std::ops::Range;
 
 use crate::diff::diff_ids;

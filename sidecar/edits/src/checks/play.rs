@@ -258,7 +258,7 @@ impl Session {
         }
         if input.below(8) == 0
             && let Some(last) = lines.last_mut()
-            && last.trim_end_matches(['\r', '\n']) != ""
+            && !last.trim_end_matches(['\r', '\n']).is_empty()
         {
             *last = last.trim_end_matches(['\r', '\n']).to_owned();
         }
@@ -412,7 +412,7 @@ impl Session {
                     .edits_for(&rope, std::slice::from_ref(*id))
                     .unwrap();
                 let change = &alone[0];
-                change.text == rope.byte_slice(change.range.clone()).to_string()
+                rope.byte_slice(change.range.clone()) == change.text.as_str()
             })
             .cloned()
             .collect();
@@ -593,7 +593,7 @@ impl Session {
             open.map(|(hunk, range)| (hunk.id.clone(), hunk.state.clone(), range))
                 .collect()
         };
-        if is_plain || text.to_string() == stored.text {
+        if is_plain || text == stored.text {
             assert_eq!(
                 text.to_string(),
                 stored.text,

@@ -652,7 +652,7 @@ fn an_agents_edit_over_an_amendment_is_a_conflict() {
     let id = HunkId::new("h1");
     desk.set.amend(&desk.text, &id, "mine\n").unwrap();
     let proposed = desk.propose_unchecked("a\nb\nc\nTHEIRS\ne\nf\n");
-    assert_eq!(proposed.conflicts, [id.clone()]);
+    assert_eq!(proposed.conflicts, std::slice::from_ref(&id));
     let sides = desk.set.conflict(&id, &desk.text).unwrap();
     assert_eq!(
         (
