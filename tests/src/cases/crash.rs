@@ -23,6 +23,7 @@ const STEPS_MAX: usize = 400;
 /// Plays the row with every kill that it asks for.
 pub(super) fn play(row: &Row, faults: &Faults, expected: &Value) -> Result<Verdict> {
     let mut differences = Vec::new();
+    let mut reported = 0;
     let (first, last) = match faults.crash_after {
         Some(only) => (only, only),
         None => (0, STEPS_MAX),
@@ -30,26 +31,33 @@ pub(super) fn play(row: &Row, faults: &Faults, expected: &Value) -> Result<Verdi
     for after in first..=last {
         let run = Run::crashed(row, faults, after, None)?;
         differences.extend(run.differences(expected)?);
+        reported += usize::from(!run.recovery.trim().is_empty());
         if !run.killed {
             break;
         }
         if after == STEPS_MAX {
             bail!("a commit of more than {STEPS_MAX} durable steps");
         }
-        for again in 0..if faults.crash_in_recovery {
-            STEPS_MAX
+        let recoveries = if faults.crash_in_recovery {
+            run.recovery_steps
         } else {
             0
-        } {
+        };
+        for again in 0..recoveries {
             let run = Run::crashed(row, faults, after, Some(again))?;
             differences.extend(run.differences(expected)?);
-            if !run.killed_again {
-                break;
-            }
         }
         if differences.len() > 5 {
             break;
         }
+    }
+    // A kill before anything was prepared leaves nothing to report; most leave a commit to finish or to take back.
+    if reported == 0 {
+        differences.push(Difference::new(
+            "recovery",
+            "the status says what was done",
+            "it never did",
+        ));
     }
     Ok(if differences.is_empty() {
         Verdict::Passed
@@ -63,7 +71,9 @@ struct Run<'a> {
     before: Snapshot,
     name: String,
     killed: bool,
-    killed_again: bool,
+    /// Effects that the recovery had, when it was let alone.
+    recovery_steps: usize,
+    /// What the server said of it.
     recovery: String,
 }
 
@@ -115,9 +125,10 @@ impl<'a> Run<'a> {
                 lock(&control).kill_after = None;
                 player.restart().context("start after the kill")?;
             }
-            player.messages.clear();
-            player.note_recovery()?;
         }
+        let recovery_steps = if killed { lock(&control).seen } else { 0 };
+        player.messages.clear();
+        player.note_recovery()?;
         Ok(Run {
             before,
             name: match again {
@@ -127,7 +138,7 @@ impl<'a> Run<'a> {
                 }
             },
             killed,
-            killed_again,
+            recovery_steps,
             recovery: player.messages.clone(),
             player,
         })
@@ -158,7 +169,6 @@ impl<'a> Run<'a> {
                 ..difference
             }));
         }
-        let _ = &self.recovery;
         Ok(all)
     }
 }

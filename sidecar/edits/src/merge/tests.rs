@@ -1,3 +1,5 @@
+//! Tables and properties of the three-way merge.
+
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use proptest::prelude::*;
