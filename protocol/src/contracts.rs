@@ -1,6 +1,6 @@
 //! Generates the contracts of other languages from the wire types.
 //!
-//! One table, [`messages`], names every method with its params and result; all types are reached
+//! One table, `messages`, names every method with its params and result; all types are reached
 //! from it. Nothing here touches a disk: [`files`] returns paths and texts, `cargo codegen` writes
 //! them, and a test fails when what is committed differs.
 

@@ -3,10 +3,10 @@
 //! Owns: everything that is LSP. Must not know: how a decision is carried out.
 //!
 //! - [`transport`]: the loop between the byte stream and the framework's service
-//! - [`face`]: the language server that one client sees
-//! - [`profile`]: what one client can do
-//! - [`outbox`], [`client`]: what waits for a client, and its sending
-//! - [`actions`], [`diagnostics`], [`commands`]: hunks in plain LSP
+//! - `face`: the language server that one client sees
+//! - `profile`: what one client can do
+//! - `outbox`, `client`: what waits for a client, and its sending
+//! - `actions`, `diagnostics`, `commands`: hunks in plain LSP
 
 pub(crate) mod actions;
 pub(crate) mod client;

@@ -11,7 +11,7 @@
 //! - what is not ready then goes on in a task of its own: no request holds up another;
 //! - a panic in a handler is answered as an internal error;
 //! - replies go to a queue, and a writer drains it. A client that does not read stops being sent
-//!   notifications first ([`SOFT_CAP_BYTES`]); reading from it stops only at [`HARD_CAP_BYTES`];
+//!   notifications first (`SOFT_CAP_BYTES`); reading from it stops only at `HARD_CAP_BYTES`;
 //! - the end of input ends the connection, pending handlers or not.
 
 use std::future::Future;
