@@ -4,10 +4,10 @@
 //! fresh workspace. Each row starts a server of its own in a child process, a scripted editor on one connection and the
 //! proposing agent on another, plays the steps, and compares what came out with what the row expects.
 //!
-//! - [`load`]: folders and rows · [`entry`]: what a path holds · [`step`]: steps · [`fault`]: injected failures
-//! - [`world`]: the workspace of one row · [`server`]: the child that serves it
-//! - [`play`], [`proposal`], [`decision`]: the steps carried out · [`crash`]: rows that kill the server
-//! - [`expect`], [`facts`]: comparison
+//! - `load`: folders and rows · `entry`: what a path holds · `step`: steps · `fault`: injected failures
+//! - `world`: the workspace of one row · `server`: the child that serves it
+//! - `play`, `proposal`, `decision`: the steps carried out · `crash`: rows that kill the server
+//! - `expect`, `facts`: comparison
 
 mod crash;
 mod decision;

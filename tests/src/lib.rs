@@ -6,18 +6,18 @@
 //!
 //! Must not know: how any of the crates works inside. A test that needs that lives in its crate.
 //!
-//! - [`frames`]: the Content-Length codec
-//! - [`client`]: an LSP client that waits for conditions, never for time
-//! - [`editor`]: a scripted editor on top of it: documents, encodings, how it answers `workspace/applyEdit`
-//! - [`project`]: a temp project with its own home, state, runtime and config folders
-//! - [`program`]: the binary under test, run as a terminal would
-//! - [`processes`]: who is still alive
-//! - [`strace`]: system calls seen, and failures injected into them
-//! - [`tree`]: a folder as data, for comparisons of bytes, modes and kinds
-//! - [`aimock`]: a running third-party model server
-//! - [`machine`]: tools and editors that the tests need, and how they get here
-//! - [`cases`]: the case corpus and its runner
-//! - [`verify`]: the steps of `cargo verify`
+//! - `frames`: the Content-Length codec
+//! - `client`: an LSP client that waits for conditions, never for time
+//! - `editor`: a scripted editor on top of it: documents, encodings, how it answers `workspace/applyEdit`
+//! - `project`: a temp project with its own home, state, runtime and config folders
+//! - `program`: the binary under test, run as a terminal would
+//! - `processes`: who is still alive
+//! - `strace`: system calls seen, and failures injected into them
+//! - `tree`: a folder as data, for comparisons of bytes, modes and kinds
+//! - `aimock`: a running third-party model server
+//! - `machine`: tools and editors that the tests need, and how they get here
+//! - `cases`: the case corpus and its runner
+//! - `verify`: the steps of `cargo verify`
 
 #![allow(
     clippy::disallowed_methods,

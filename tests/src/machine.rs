@@ -1,8 +1,8 @@
 //! Tools and editors that the tests need, and how they get onto a Debian machine.
 //!
-//! Finding is cheap and never installs: a test asks [`tool`] or [`Neovim::installed`] and reports itself ignored when the answer is
+//! Finding is cheap and never installs: a test asks `tool` or [`Neovim::installed`] and reports itself ignored when the answer is
 //! none. Installing is for `cargo verify` alone, idempotent, and puts everything that is not a Debian package of this
-//! machine's own suite under [`cache_dir`], outside the clone.
+//! machine's own suite under `cache_dir`, outside the clone.
 
 mod aimock;
 mod apt;
