@@ -139,7 +139,7 @@ where
             let message = match parse(&body) {
                 Ok(message) => message,
                 Err(response) => {
-                    outgoing.send(&response);
+                    outgoing.send(response.as_ref());
                     continue;
                 }
             };
@@ -180,9 +180,9 @@ enum Message {
     Response(Response),
 }
 
-fn parse(body: &[u8]) -> Result<Message, Response> {
+fn parse(body: &[u8]) -> Result<Message, Box<Response>> {
     let value: Value = serde_json::from_slice(body)
-        .map_err(|error| refusal(Id::Null, Error::parse_error(), error.to_string()))?;
+        .map_err(|error| Box::new(refusal(Id::Null, Error::parse_error(), error.to_string())))?;
     let id = value
         .get("id")
         .and_then(|id| serde_json::from_value(id.clone()).ok())
@@ -190,11 +190,11 @@ fn parse(body: &[u8]) -> Result<Message, Response> {
     if value.get("method").is_some() {
         serde_json::from_value(value)
             .map(Message::Request)
-            .map_err(|error| refusal(id, Error::invalid_request(), error.to_string()))
+            .map_err(|error| Box::new(refusal(id, Error::invalid_request(), error.to_string())))
     } else {
         serde_json::from_value(value)
             .map(Message::Response)
-            .map_err(|error| refusal(id, Error::invalid_request(), error.to_string()))
+            .map_err(|error| Box::new(refusal(id, Error::invalid_request(), error.to_string())))
     }
 }
 

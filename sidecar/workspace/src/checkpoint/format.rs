@@ -37,7 +37,7 @@ pub(crate) struct Header {
 #[serde(rename_all = "snake_case", tag = "entry")]
 pub(crate) enum Entry {
     /// One commit changed one path.
-    Change(Change),
+    Change(Box<Change>),
     /// Everything before this line was taken back.
     Undone {
         /// The undo's transaction and checkpoint id.

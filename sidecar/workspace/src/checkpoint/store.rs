@@ -38,7 +38,7 @@ impl Checkpoint {
         let mut changes = Vec::new();
         for entry in &self.entries {
             match entry {
-                Entry::Change(change) => changes.push(change.clone()),
+                Entry::Change(change) => changes.push(change.as_ref().clone()),
                 Entry::Undone { .. } => changes.clear(),
                 Entry::Redone { .. } => {}
             }
@@ -57,7 +57,7 @@ impl Checkpoint {
     /// All changes that it ever recorded.
     pub(crate) fn changes(&self) -> impl Iterator<Item = &Change> {
         self.entries.iter().filter_map(|entry| match entry {
-            Entry::Change(change) => Some(change),
+            Entry::Change(change) => Some(change.as_ref()),
             Entry::Undone { .. } | Entry::Redone { .. } => None,
         })
     }

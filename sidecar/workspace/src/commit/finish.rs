@@ -349,7 +349,7 @@ pub(super) fn record(
             displaced.push((change.path.clone(), name.clone(), kept.clone()));
             change.kept = Some(kept);
         }
-        entries.push(Entry::Change(change));
+        entries.push(Entry::Change(Box::new(change)));
     }
     // An undo that found everything taken back already is one that can be redone, too.
     if !plan.changes.is_empty() || receipt.action == Action::Undo {
