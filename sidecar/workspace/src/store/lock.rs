@@ -39,38 +39,67 @@ pub(super) fn take(
     wait: Duration,
     who: &str,
 ) -> Result<StoreLock, StoreError> {
-    let fail = |error| store.io(FILE, "locking", error);
-    let open = || {
-        folder
-            .open_lock(FILE, FILE_MODE)
-            .map_err(|error| store.refused(folder, FILE, FILE, error))
-    };
-    let mut file = open()?;
+    let mut waiter = Waiter::new(store, folder)?;
     let mut waited = Duration::ZERO;
-    loop {
-        match file.try_lock() {
-            Ok(()) if is_current(folder, &file).map_err(fail)? => break,
-            // Somebody removed the file: a lock on what has no name any more keeps nobody out.
-            Ok(()) => file = open()?,
-            Err(TryLockError::Error(error)) => return Err(fail(error)),
-            Err(TryLockError::WouldBlock) if waited >= wait => {
-                return Err(StoreError::Locked {
-                    path: store.shown(FILE),
-                    holder: holder(&file),
-                    waited_ms: u64::try_from(waited.as_millis()).unwrap_or(u64::MAX),
-                });
-            }
-            Err(TryLockError::WouldBlock) => {
-                let pause = PAUSE.min(wait - waited);
-                std::thread::sleep(pause);
-                waited += pause;
-            }
+    while !waiter.attempt()? {
+        if waited >= wait {
+            return Err(StoreError::Locked {
+                path: store.shown(FILE),
+                holder: holder(&waiter.file),
+                waited_ms: u64::try_from(waited.as_millis()).unwrap_or(u64::MAX),
+            });
         }
+        let pause = PAUSE.min(wait - waited);
+        std::thread::sleep(pause);
+        waited += pause;
     }
-    let lock = StoreLock { file };
+    let lock = waiter.into_lock();
     // For those who wait in vain; nothing depends on it.
     let _ = say_who(&lock.file, who);
     Ok(lock)
+}
+
+/// One who wants the lock, with its file open.
+pub(super) struct Waiter<'a> {
+    store: &'a Store,
+    folder: &'a Folder,
+    file: File,
+}
+
+impl<'a> Waiter<'a> {
+    /// Opens the lock's file, making it when it is missing; nothing is locked yet.
+    pub(super) fn new(store: &'a Store, folder: &'a Folder) -> Result<Self, StoreError> {
+        Ok(Self {
+            store,
+            folder,
+            file: open(store, folder)?,
+        })
+    }
+
+    /// Tries once to lock the file, without waiting, and says whether it did.
+    pub(super) fn attempt(&mut self) -> Result<bool, StoreError> {
+        let fail = |error| self.store.io(FILE, "locking", error);
+        loop {
+            match self.file.try_lock() {
+                Ok(()) if is_current(self.folder, &self.file).map_err(fail)? => return Ok(true),
+                // Somebody removed the file: a lock on what has no name any more keeps nobody out.
+                Ok(()) => self.file = open(self.store, self.folder)?,
+                Err(TryLockError::WouldBlock) => return Ok(false),
+                Err(TryLockError::Error(error)) => return Err(fail(error)),
+            }
+        }
+    }
+
+    /// The lock, once an attempt got it.
+    pub(super) fn into_lock(self) -> StoreLock {
+        StoreLock { file: self.file }
+    }
+}
+
+fn open(store: &Store, folder: &Folder) -> Result<File, StoreError> {
+    folder
+        .open_lock(FILE, FILE_MODE)
+        .map_err(|error| store.refused(folder, FILE, FILE, error))
 }
 
 /// Whether the locked file is still the one that others will open.

@@ -168,19 +168,44 @@ fn a_store_that_took_the_place_of_a_sealed_one_is_not_sealed() {
 }
 
 #[test]
-fn a_lock_file_that_was_removed_locks_nobody_out_twice() {
+fn a_lock_file_that_was_removed_is_no_lock() {
     let scratch = Scratch::new(&[]);
-    let first = scratch.store().lock(Duration::ZERO, "first").unwrap();
-    let waiting = scratch.store();
-    let waiter =
-        std::thread::spawn(move || waiting.lock(Duration::from_millis(500), "waiter").map(drop));
+    let store = scratch.store();
+    let removed = store.lock(Duration::ZERO, "removed").unwrap();
+    let folder = store.open().unwrap().unwrap();
+    let mut waiter = lock::Waiter::new(&store, &folder).unwrap();
+    assert!(!waiter.attempt().unwrap());
+
     std::fs::remove_file(scratch.on_disk(".agentic/lock")).unwrap();
-    let second = scratch.store().lock(Duration::ZERO, "second").unwrap();
-    // The waiter may have opened the removed file; what it gets there is no lock.
-    drop(first);
-    assert_eq!(waiter.join().unwrap().unwrap_err().code(), "TIMEOUT");
-    drop(second);
-    scratch.store().lock(Duration::ZERO, "third").unwrap();
+    let current = scratch.store().lock(Duration::ZERO, "current").unwrap();
+    // The file that the waiter has open is free now, but it is not the one that `current` holds.
+    drop(removed);
+    assert!(!waiter.attempt().unwrap());
+    drop(current);
+    assert!(waiter.attempt().unwrap());
+    let got = waiter.into_lock();
+    let error = scratch.store().lock(Duration::ZERO, "other").unwrap_err();
+    assert_eq!(error.code(), "TIMEOUT");
+    drop(got);
+    scratch.store().lock(Duration::ZERO, "last").unwrap();
+}
+
+#[test]
+fn removing_the_lock_file_lets_no_two_waiters_in() {
+    let scratch = Scratch::new(&[("counter", "0")]);
+    let held = scratch.store().lock(Duration::ZERO, "held").unwrap();
+    std::thread::scope(|scope| {
+        let waiters: Vec<_> = (0..4)
+            .map(|_| scope.spawn(|| count_under_the_lock(&scratch)))
+            .collect();
+        // Some of them may wait on this file already, some on none yet: all must count all the same.
+        std::fs::remove_file(scratch.on_disk(".agentic/lock")).unwrap();
+        drop(held);
+        for waiter in waiters {
+            waiter.join().unwrap();
+        }
+    });
+    assert_eq!(scratch.tree(), [Scratch::pair(("counter", "200"))]);
 }
 
 #[test]
@@ -527,16 +552,21 @@ fn the_lock_excludes_other_processes_and_dies_with_them() {
     scratch.store().lock(Duration::ZERO, "parent").unwrap();
 }
 
-/// Run in a process of its own by the test above: reads, then writes, a counter under the lock.
+/// Run in a process of its own by the test above.
 #[test]
 fn child_counts() {
     let Some(scratch) = Scratch::of_parent() else {
         return;
     };
+    count_under_the_lock(&scratch);
+}
+
+/// Adds 50 to a counter that only the lock protects.
+fn count_under_the_lock(scratch: &Scratch) {
     for _ in 0..50 {
         let _lock = scratch
             .store()
-            .lock(Duration::from_secs(60), "child")
+            .lock(Duration::from_secs(600), "counting")
             .unwrap();
         let counter = scratch.on_disk("counter");
         let count: u32 = std::fs::read_to_string(&counter).unwrap().parse().unwrap();
