@@ -9,6 +9,7 @@
 //! code       the error codes, with meaning and hint     error     a failed call
 //! envelope   what every tool returns                    schema    arguments against a JSON schema
 //! view       the workspace as tools see it              tool      the contract, and the set of a session
+//! operation  what a call would do, and its hash         gate      whether it may run now
 //! list, read, search, edit                              the families
 //! ```
 //!
@@ -19,7 +20,9 @@ mod code;
 mod edit;
 mod envelope;
 mod error;
+mod gate;
 mod list;
+mod operation;
 mod read;
 mod schema;
 mod search;
@@ -30,7 +33,9 @@ pub use code::ErrorCode;
 pub use edit::WorkspaceEdit;
 pub use envelope::{Envelope, ErrorInfo, PROTOCOL, Recovery, Retention, Status};
 pub use error::ToolError;
+pub use gate::{Admission, Claim, ClosedGate, GatedCall, Gatekeeper, Start};
 pub use list::WorkspaceList;
+pub use operation::{Class, CommandLine, MutationKind, Operation, OperationHash, env_digest};
 pub use read::WorkspaceRead;
 pub use schema::{Schema, SchemaError};
 pub use search::WorkspaceSearch;

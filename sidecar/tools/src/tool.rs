@@ -8,8 +8,8 @@ use redline_workspace::{SearchError, WorkspacePath};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    Envelope, ErrorCode, Schema, SchemaError, ToolError, WorkspaceEdit, WorkspaceList,
-    WorkspaceRead, WorkspaceSearch, WorkspaceView,
+    Admission, Claim, Envelope, ErrorCode, GatedCall, Gatekeeper, Operation, Schema, SchemaError,
+    Start, ToolError, WorkspaceEdit, WorkspaceList, WorkspaceRead, WorkspaceSearch, WorkspaceView,
 };
 
 /// Largest arguments of one call, in bytes of their strings.
@@ -30,7 +30,21 @@ pub trait Tool: Send + Sync {
     /// side by side.
     fn mutates(&self) -> bool;
 
-    /// Runs one call, whose arguments fit the schema.
+    /// What a call with these arguments, which fit the schema, would do as the workspace stands now; `None` when
+    /// that is no mutation. Changes nothing itself.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the call already before it runs: a program that is not there, a path outside.
+    fn operation(
+        &self,
+        _context: &CallContext<'_>,
+        _arguments: &Map<String, Value>,
+    ) -> Result<Option<Operation>, ToolError> {
+        Ok(None)
+    }
+
+    /// Runs one call, whose arguments fit the schema and which the gate let through.
     ///
     /// # Errors
     ///
@@ -46,8 +60,16 @@ pub trait Tool: Send + Sync {
 pub struct CallContext<'a> {
     /// The workspace.
     pub view: &'a dyn WorkspaceView,
+    /// Who decides whether a mutation runs.
+    pub gate: &'a dyn Gatekeeper,
+    /// Id of the session.
+    pub session: &'a str,
+    /// Id of the turn.
+    pub turn: &'a str,
     /// Id of the call, unique in the conversation.
     pub call_id: &'a str,
+    /// The approval whose decision this call carries out.
+    pub resumes: Option<&'a str>,
     /// Becomes true when the turn is stopped.
     pub cancel: &'a AtomicBool,
 }
@@ -101,7 +123,8 @@ impl ToolSet {
         self.iter().find(|tool| tool.name() == name)
     }
 
-    /// Runs one call. Whatever the arguments are, and whatever the tool does: an envelope.
+    /// Runs one call: schema, gate, tool. Whatever the arguments are, and whatever the tool does: an envelope;
+    /// one with the status `pending_approval` when it waits for the user.
     pub fn run(
         &self,
         context: &CallContext<'_>,
@@ -111,18 +134,13 @@ impl ToolSet {
         let Some(tool) = self.get(name) else {
             return Envelope::error(&shown_name(name), self.unknown(name));
         };
-        if context.cancel.load(Ordering::Relaxed) {
-            let error = ToolError::new(
-                ErrorCode::Cancelled,
-                "the turn was stopped before this call ran",
-            );
-            return Envelope::error(tool.name(), error);
-        }
         let result = check_size(arguments)
+            .and_then(|()| go_on(context))
             .and_then(|()| tool.schema().check(arguments))
-            .and_then(|()| {
-                catch_unwind(AssertUnwindSafe(|| tool.call(context, arguments)))
-                    .unwrap_or_else(|panic| Err(panicked(tool.name(), panic.as_ref())))
+            .and_then(|()| guarded(tool, || tool.operation(context, arguments)))
+            .and_then(|operation| match operation {
+                None => guarded(tool, || tool.call(context, arguments)),
+                Some(operation) => pass(tool, context, arguments, &operation),
             });
         result.unwrap_or_else(|error| Envelope::error(tool.name(), error))
     }
@@ -136,6 +154,61 @@ impl ToolSet {
         .with_hint(format!("The tools are {}.", known.join(", ")))
         .with_details(json!({ "tools": known }))
     }
+}
+
+/// Takes a mutation through the gate, and runs it when it may.
+fn pass(
+    tool: &dyn Tool,
+    context: &CallContext<'_>,
+    arguments: &Map<String, Value>,
+    operation: &Operation,
+) -> Result<Envelope, ToolError> {
+    let call = GatedCall {
+        session: context.session,
+        turn: context.turn,
+        call_id: context.call_id,
+        tool: tool.name(),
+        arguments,
+        resumes: context.resumes,
+    };
+    match context.gate.admit(&call, operation) {
+        Admission::Refused(error) => Err(error),
+        Admission::Staged(envelope) => Ok(*envelope),
+        Admission::Run(claim) => {
+            let settle = |claim: Option<Claim>, start| {
+                if let Some(claim) = claim {
+                    context.gate.settle(claim, start);
+                }
+            };
+            // The gate may have waited for a lock: the turn may have been stopped meanwhile.
+            if let Err(stopped) = go_on(context) {
+                settle(claim, Start::NotBegun);
+                return Err(stopped);
+            }
+            let result = guarded(tool, || tool.call(context, arguments));
+            settle(claim, Start::Began);
+            result
+        }
+    }
+}
+
+fn go_on(context: &CallContext<'_>) -> Result<(), ToolError> {
+    if !context.cancel.load(Ordering::Relaxed) {
+        return Ok(());
+    }
+    Err(ToolError::new(
+        ErrorCode::Cancelled,
+        "the turn was stopped before this call ran",
+    ))
+}
+
+/// Runs a tool's own code; a panic in it is an error like another.
+fn guarded<T>(
+    tool: &dyn Tool,
+    work: impl FnOnce() -> Result<T, ToolError>,
+) -> Result<T, ToolError> {
+    catch_unwind(AssertUnwindSafe(work))
+        .unwrap_or_else(|panic| Err(panicked(tool.name(), panic.as_ref())))
 }
 
 /// Reads checked arguments into a tool's own type.

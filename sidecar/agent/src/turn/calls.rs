@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use redline_providers::{Arguments, ArgumentsErrorKind, EditOp, Message};
-use redline_tools::{CallContext, Envelope, ErrorCode, Status, ToolError};
+use redline_tools::{CallContext, ClosedGate, Envelope, ErrorCode, Status, ToolError};
 use serde_json::{Map, Value, json};
 
 use super::Turn;
@@ -108,12 +108,17 @@ impl Turn<'_> {
         };
         let session = Arc::clone(self.session);
         let (call_id, tool) = (call.call_id.clone(), call.tool.clone());
+        let turn_id = self.input.turn_id.clone();
         let stopped = Arc::clone(&self.stopped);
         let mut work = tokio::task::spawn_blocking(move || {
             let view = session.view.as_ref();
             let context = CallContext {
                 view,
+                gate: &ClosedGate,
+                session: &session.id,
+                turn: &turn_id,
                 call_id: &call_id,
+                resumes: None,
                 cancel: &stopped,
             };
             session.tools.run(&context, &tool, &arguments)

@@ -14,7 +14,7 @@ mod view;
 
 use std::sync::atomic::AtomicBool;
 
-use redline_tools::{CallContext, Envelope, ToolSet, workspace_tools};
+use redline_tools::{CallContext, ClosedGate, Envelope, ToolSet, workspace_tools};
 use serde_json::{Map, Value};
 
 use view::FolderView;
@@ -37,7 +37,11 @@ pub fn run_map(view: &FolderView, tool: &str, arguments: &Map<String, Value>) ->
     let cancel = AtomicBool::new(false);
     let context = CallContext {
         view,
+        gate: &ClosedGate,
+        session: "se_1",
+        turn: "turn_1",
         call_id: "call_1",
+        resumes: None,
         cancel: &cancel,
     };
     tools().run(&context, tool, arguments)
