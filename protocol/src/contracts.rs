@@ -72,14 +72,36 @@ messages! {
     Request CHECKPOINT_LIST: CheckpointListParams => CheckpointListResult;
     Request CHECKPOINT_RESTORE: RestoreParams => RestoreResult;
     Request SESSION_NEW: NewSessionParams => NewSessionResult;
+    Request SESSION_LOAD: LoadSessionParams => LoadSessionResult;
+    Request SESSION_LIST: ListSessionsParams => ListSessionsResult;
+    Request SESSION_FORK: ForkSessionParams => NewSessionResult;
+    Request SESSION_ARCHIVE: ArchiveSessionParams => SessionInfo;
     Request SESSION_PROMPT: PromptParams => PromptResult;
     Request SESSION_CANCEL: CancelParams;
+    Request SESSION_SET_MODE: SetModeParams => SetModeResult;
+    Request SESSION_SET_MODEL: SetModelParams => SetModelResult;
+    Request TURN_EXPORT: ExportTurnParams => ExportTurnResult;
+    Request APPROVAL_LIST: ListApprovalsParams => ListApprovalsResult;
+    Request APPROVAL_DECIDE: DecideApprovalParams => Approval;
+    Request PLAN_LIST: ListPlansParams => ListPlansResult;
+    Request PLAN_DECIDE: DecidePlanParams => Plan;
+    Request JOB_LIST: ListJobsParams => ListJobsResult;
+    Request JOB_OUTPUT: JobOutputParams => JobOutputResult;
+    Request JOB_CANCEL: CancelJobParams => Job;
+    Request MODEL_LIST: ListModelsParams => ListModelsResult;
+    Request ENV_LIST: ListEnvParams => EnvResult;
+    Request ENV_PATCH: PatchEnvParams => EnvResult;
+    Request TRUST_LIST: ListTrustParams => TrustResult;
+    Request TRUST_DECIDE: DecideTrustParams => TrustResult;
     Notification SESSION_UPDATE: SessionUpdateNotification;
+    Notification APPROVAL_CHANGED: ApprovalChangedNotification;
+    Notification PLAN_CHANGED: PlanChangedNotification;
+    Notification JOB_CHANGED: JobChangedNotification;
     Notification TRANSACTION_CHANGED: TransactionChangedNotification;
 }
 
 /// First line of every generated file.
-const NOTICE: &str = "Generated from protocol/src/v1.rs by `cargo codegen`; do not edit.";
+const NOTICE: &str = "Generated from the wire types of protocol/ by `cargo codegen`; do not edit.";
 
 /// Returns every generated file: path from the top of the repository, and text.
 #[must_use]

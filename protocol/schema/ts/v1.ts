@@ -1,4 +1,4 @@
-// Generated from protocol/src/v1.rs by `cargo codegen`; do not edit.
+// Generated from the wire types of protocol/ by `cargo codegen`; do not edit.
 
 /**
  * Params of `redline/transaction/amend`.
@@ -16,6 +16,136 @@ export type AmendParams = {
    * The user's version of the proposed lines.
    */
   added: Array<string>;
+};
+
+/**
+ * One operation that may not run unasked.
+ */
+export type Approval = {
+  /**
+   * `approval_…`.
+   */
+  id: string;
+  /**
+   * The session that asks.
+   */
+  sessionId: string;
+  /**
+   * The turn that waits.
+   */
+  turnId?: string | null;
+  /**
+   * The tool call that waits.
+   */
+  toolCallId?: string | null;
+  /**
+   * Name of the tool.
+   */
+  tool: string;
+  /**
+   * What kind of mutation it is.
+   */
+  kind: MutationKind;
+  /**
+   * How far it reaches.
+   */
+  class: OperationClass;
+  /**
+   * One line for people: what exactly would happen.
+   */
+  summary: string;
+  /**
+   * The program and its arguments, as they would be passed.
+   */
+  command?: Array<string> | null;
+  /**
+   * The file that the program's name leads to.
+   */
+  program?: string | null;
+  /**
+   * The folder that it would run in, from the workspace root.
+   */
+  cwd?: string | null;
+  /**
+   * Paths that it is about.
+   */
+  paths: Array<string>;
+  /**
+   * Hosts that it is about.
+   */
+  hosts: Array<string>;
+  /**
+   * Where it stands.
+   */
+  state: ApprovalState;
+  /**
+   * Unix seconds.
+   */
+  createdAt: number;
+  /**
+   * Unix seconds after which it cannot be approved.
+   */
+  expiresAt: number;
+  /**
+   * Who decided: `cli`, `neovim`, …
+   */
+  decidedBy?: string | null;
+  /**
+   * Unix seconds.
+   */
+  decidedAt?: number | null;
+  /**
+   * Why, in the words of who decided.
+   */
+  reason?: string | null;
+};
+
+/**
+ * Notification `redline/approval/changed`, to clients with the `session` capability.
+ */
+export type ApprovalChangedNotification = {
+  /**
+   * Those that are new or changed.
+   */
+  approvals: Array<Approval>;
+  /**
+   * How many wait in the workspace.
+   */
+  waiting: number;
+};
+
+/**
+ * A decision on an approval.
+ */
+export type ApprovalDecision = "approve" | "deny";
+
+/**
+ * Where an approval stands.
+ */
+export type ApprovalState = "pending" | "approved" | "denied" | "spent" | "expired" | "void";
+
+/**
+ * Params of `redline/session/archive`.
+ */
+export type ArchiveSessionParams = {
+  /**
+   * `se_…`.
+   */
+  sessionId: string;
+  /**
+   * False brings it back; absent means true.
+   */
+  archived?: boolean | null;
+};
+
+/**
+ * Params of `redline/job/cancel`.
+ */
+export type CancelJobParams = {
+  /**
+   * `job_…`.
+   */
+  jobId: string;
 };
 
 /**
@@ -110,6 +240,37 @@ export type Conflict = {
 };
 
 /**
+ * A piece of content.
+ */
+export type ContentBlock = { "type": "text", 
+/**
+ * The text.
+ */
+text: string, } | { "type": "resource_link", 
+/**
+ * Its URI.
+ */
+uri: string, 
+/**
+ * Its name, for people.
+ */
+name: string, };
+
+/**
+ * An amount of money.
+ */
+export type Cost = {
+  /**
+   * How much.
+   */
+  amount: number;
+  /**
+   * ISO 4217.
+   */
+  currency: string;
+};
+
+/**
  * Numbers for a status line.
  */
 export type Counts = {
@@ -129,6 +290,24 @@ export type Counts = {
    * Unsettled transactions.
    */
   transactions: number;
+};
+
+/**
+ * Params of `redline/approval/decide`; the second decision on one approval is `ALREADY_SETTLED`.
+ */
+export type DecideApprovalParams = {
+  /**
+   * `approval_…`; absent means the only one that waits.
+   */
+  approvalId?: string | null;
+  /**
+   * Yes or no.
+   */
+  decision: ApprovalDecision;
+  /**
+   * Why; the model is told.
+   */
+  reason?: string | null;
 };
 
 /**
@@ -168,6 +347,24 @@ export type DecideParams = {
 };
 
 /**
+ * Params of `redline/plan/decide`; the second decision on one plan is `ALREADY_SETTLED`.
+ */
+export type DecidePlanParams = {
+  /**
+   * `plan_…`; absent means the only one that waits.
+   */
+  planId?: string | null;
+  /**
+   * Accept or reject.
+   */
+  decision: PlanDecision;
+  /**
+   * Why; the model is told.
+   */
+  reason?: string | null;
+};
+
+/**
  * Result of a decision.
  */
 export type DecideResult = {
@@ -179,6 +376,20 @@ export type DecideResult = {
    * The receipt, when anything was decided.
    */
   receipt?: Receipt | null;
+};
+
+/**
+ * Params of `redline/trust/decide`.
+ */
+export type DecideTrustParams = {
+  /**
+   * Paths with the revisions shown; empty means all that waits.
+   */
+  items: Array<TrustRef>;
+  /**
+   * Take trust back instead.
+   */
+  revoke: boolean;
 };
 
 /**
@@ -219,6 +430,76 @@ export type DocumentHunks = {
    * By place. Empty clears the document.
    */
   hunks: Array<DocumentHunk>;
+};
+
+/**
+ * Result of `redline/env/list` and `redline/env/patch`.
+ */
+export type EnvResult = {
+  /**
+   * By name.
+   */
+  variables: Array<EnvVariable>;
+};
+
+/**
+ * One variable of the environment that commands run in.
+ */
+export type EnvVariable = {
+  /**
+   * Its name.
+   */
+  name: string;
+  /**
+   * Its value; `***` for one that looks like a secret.
+   */
+  value: string;
+  /**
+   * Where it comes from: `session`, `.env`, `options` or `set`.
+   */
+  source: string;
+};
+
+/**
+ * What went wrong, and what to do.
+ */
+export type ErrorInfo = {
+  /**
+   * `PROVIDER`, `TIMEOUT`, …
+   */
+  code: string;
+  /**
+   * What happened.
+   */
+  message: string;
+  /**
+   * What to do.
+   */
+  hint: string;
+  /**
+   * Whether asking again may help.
+   */
+  retryable: boolean;
+};
+
+/**
+ * Params of `redline/turn/export`.
+ */
+export type ExportTurnParams = {
+  /**
+   * `turn_…`.
+   */
+  turnId: string;
+};
+
+/**
+ * Result of `redline/turn/export`.
+ */
+export type ExportTurnResult = {
+  /**
+   * A `replay` file: what the model said, one event a line.
+   */
+  content: string;
 };
 
 /**
@@ -275,6 +556,20 @@ export type FileRef = {
    * The transaction revision that was shown; absent means the present one.
    */
   revision?: number | null;
+};
+
+/**
+ * Params of `redline/session/fork`: a new session with the same past.
+ */
+export type ForkSessionParams = {
+  /**
+   * `se_…`.
+   */
+  sessionId: string;
+  /**
+   * The last turn that the new one remembers; absent means all that ended.
+   */
+  turnId?: string | null;
 };
 
 /**
@@ -369,6 +664,119 @@ export type HunkRef = {
 export type HunkState = "pending" | "conflict" | "accepted" | "rejected" | "withdrawn";
 
 /**
+ * A program that runs or has run.
+ */
+export type Job = {
+  /**
+   * `job_…`.
+   */
+  id: string;
+  /**
+   * The session that started it.
+   */
+  sessionId?: string | null;
+  /**
+   * The program and its arguments.
+   */
+  command: Array<string>;
+  /**
+   * The folder that it runs in, from the workspace root.
+   */
+  cwd: string;
+  /**
+   * Where it stands.
+   */
+  state: JobState;
+  /**
+   * How it ended.
+   */
+  exitCode?: number | null;
+  /**
+   * The signal that ended it.
+   */
+  signal?: number | null;
+  /**
+   * Unix seconds.
+   */
+  startedAt: number;
+  /**
+   * Unix seconds.
+   */
+  endedAt?: number | null;
+  /**
+   * Bytes of output so far.
+   */
+  outputBytes: number;
+  /**
+   * What confines it: `none`, `bubblewrap`, …
+   */
+  sandbox: string;
+};
+
+/**
+ * Notification `redline/job/changed`, to clients with the `session` capability.
+ */
+export type JobChangedNotification = {
+  /**
+   * The job as it stands.
+   */
+  job: Job;
+  /**
+   * New output; what a slow reader missed is left out, and `offset` shows the gap.
+   */
+  output?: string | null;
+  /**
+   * Offset of the first byte of `output`.
+   */
+  offset?: number | null;
+};
+
+/**
+ * Params of `redline/job/output`.
+ */
+export type JobOutputParams = {
+  /**
+   * `job_…`.
+   */
+  jobId: string;
+  /**
+   * First byte wanted; absent means the tail.
+   */
+  offset?: number | null;
+  /**
+   * Most bytes in the answer; absent means 64 KiB.
+   */
+  limit?: number | null;
+};
+
+/**
+ * Result of `redline/job/output`.
+ */
+export type JobOutputResult = {
+  /**
+   * The job.
+   */
+  job: Job;
+  /**
+   * Output as text; what is no UTF-8 is replaced.
+   */
+  text: string;
+  /**
+   * Offset of the first byte of `text`.
+   */
+  offset: number;
+  /**
+   * Offset of the byte after it: where to read on.
+   */
+  nextOffset: number;
+};
+
+/**
+ * Where a job stands.
+ */
+export type JobState = "running" | "exited" | "cancelled" | "timed_out" | "failed" | "orphaned";
+
+/**
  * A 1-based, inclusive range of lines of today's text, as `startLine` counts.
  */
 export type LineRange = {
@@ -384,6 +792,127 @@ export type LineRange = {
    * Last line.
    */
   end: number;
+};
+
+/**
+ * Params of `redline/approval/list`.
+ */
+export type ListApprovalsParams = {
+  /**
+   * Also those that no longer wait, newest first, at most 100.
+   */
+  settled: boolean;
+};
+
+/**
+ * Result of `redline/approval/list`.
+ */
+export type ListApprovalsResult = {
+  /**
+   * Those that wait, oldest first; then, where asked for, the others.
+   */
+  approvals: Array<Approval>;
+};
+
+/**
+ * Params of `redline/env/list`.
+ */
+export type ListEnvParams = Record<symbol, never>;
+
+/**
+ * Params of `redline/job/list`.
+ */
+export type ListJobsParams = {
+  /**
+   * Also those that have ended, newest first, at most 100.
+   */
+  ended: boolean;
+};
+
+/**
+ * Result of `redline/job/list`.
+ */
+export type ListJobsResult = {
+  /**
+   * Oldest first.
+   */
+  jobs: Array<Job>;
+};
+
+/**
+ * Params of `redline/model/list`.
+ */
+export type ListModelsParams = {
+  /**
+   * Ask the endpoints again rather than answer from what is known.
+   */
+  refresh: boolean;
+};
+
+/**
+ * Result of `redline/model/list`.
+ */
+export type ListModelsResult = {
+  /**
+   * The configured one first.
+   */
+  models: Array<Model>;
+  /**
+   * What could not be asked, and why.
+   */
+  notices: Array<string>;
+};
+
+/**
+ * Params of `redline/plan/list`.
+ */
+export type ListPlansParams = {
+  /**
+   * Also those that are rejected or completed.
+   */
+  settled: boolean;
+};
+
+/**
+ * Result of `redline/plan/list`.
+ */
+export type ListPlansResult = {
+  /**
+   * Oldest first.
+   */
+  plans: Array<Plan>;
+};
+
+/**
+ * Params of `redline/session/list`.
+ */
+export type ListSessionsParams = {
+  /**
+   * Those that were put away, instead of the others.
+   */
+  archived: boolean;
+  /**
+   * `nextCursor` of the page before; absent means the first.
+   */
+  cursor?: string | null;
+  /**
+   * Most sessions in the answer; absent means 100.
+   */
+  limit?: number | null;
+};
+
+/**
+ * Result of `redline/session/list`.
+ */
+export type ListSessionsResult = {
+  /**
+   * The one that was used last comes first.
+   */
+  sessions: Array<SessionInfo>;
+  /**
+   * Where the next page begins; absent on the last.
+   */
+  nextCursor?: string | null;
 };
 
 /**
@@ -407,9 +936,98 @@ export type ListTransactionsResult = {
 };
 
 /**
+ * Params of `redline/trust/list`.
+ */
+export type ListTrustParams = Record<symbol, never>;
+
+/**
+ * Params of `redline/session/load`: takes part in a session, also after a restart of editor or sidecar.
+ */
+export type LoadSessionParams = {
+  /**
+   * `se_…`.
+   */
+  sessionId: string;
+  /**
+   * Whether what happened so far is sent, as `redline/session/update`; absent means yes.
+   */
+  replay?: boolean | null;
+};
+
+/**
+ * Result of `redline/session/load`.
+ */
+export type LoadSessionResult = {
+  /**
+   * The session as it stands.
+   */
+  session: SessionInfo;
+  /**
+   * What had to be mended in its record, for people.
+   */
+  repaired?: string | null;
+};
+
+/**
  * How the proposal's text was found in the file.
  */
 export type MatchRung = "exact" | "offset" | "whitespace" | "indentation" | "lookalike";
+
+/**
+ * How much an agent may do by itself.
+ */
+export type Mode = "manual" | "plan" | "auto";
+
+/**
+ * One model that can be asked.
+ */
+export type Model = {
+  /**
+   * `PROVIDER/MODEL`.
+   */
+  id: string;
+  /**
+   * For people.
+   */
+  name: string;
+  /**
+   * It is the configured one.
+   */
+  configured: boolean;
+  /**
+   * `ready`, `missing NAME` or `rejected`.
+   */
+  credentials: string;
+  /**
+   * Whether its endpoint answers; absent when nobody asked yet.
+   */
+  reachable?: boolean | null;
+  /**
+   * Tokens that its context holds; absent when it is not known.
+   */
+  contextWindow?: number | null;
+  /**
+   * It calls tools; absent when it is not known.
+   */
+  tools?: boolean | null;
+  /**
+   * It reasons; absent when it is not known.
+   */
+  reasoning?: boolean | null;
+  /**
+   * It reads images; absent when it is not known.
+   */
+  images?: boolean | null;
+  /**
+   * It makes several calls in one step; absent when it is not known.
+   */
+  parallelCalls?: boolean | null;
+};
+
+/**
+ * What a mutation is.
+ */
+export type MutationKind = "transaction" | "command" | "vcs" | "browser" | "web" | "agent";
 
 /**
  * Params of `redline/session/new`.
@@ -419,10 +1037,18 @@ export type NewSessionParams = {
    * `PROVIDER/MODEL`; absent means the configured one.
    */
   model?: string | null;
+  /**
+   * Permission mode; absent means the workspace's.
+   */
+  mode?: Mode | null;
+  /**
+   * Environment of the client that opens it (PATH and the like): commands of the session run in it.
+   */
+  env?: { [key in string]: string } | null;
 };
 
 /**
- * Result of `redline/session/new`.
+ * Result of `redline/session/new` and `redline/session/fork`.
  */
 export type NewSessionResult = {
   /**
@@ -432,9 +1058,150 @@ export type NewSessionResult = {
 };
 
 /**
+ * How much the user should care.
+ */
+export type NoticeLevel = "info" | "warning";
+
+/**
+ * How far the effects of an operation go.
+ */
+export type OperationClass = "reversible" | "workspace" | "outside";
+
+/**
  * What a file of a transaction would undergo.
  */
 export type OperationKind = "edit" | "create" | "delete" | "rename" | "set_mode";
+
+/**
+ * Params of `redline/env/patch`; running turns take it at their next step.
+ */
+export type PatchEnvParams = {
+  /**
+   * Variables to set.
+   */
+  set: { [key in string]: string };
+  /**
+   * Variables to take out.
+   */
+  unset: Array<string>;
+};
+
+/**
+ * A proposal of work.
+ */
+export type Plan = {
+  /**
+   * `plan_…`.
+   */
+  id: string;
+  /**
+   * The session that proposed it.
+   */
+  sessionId: string;
+  /**
+   * Short name for lists.
+   */
+  title: string;
+  /**
+   * The plan, as markdown.
+   */
+  text: string;
+  /**
+   * The document that shows it, as a URI.
+   */
+  uri: string;
+  /**
+   * Kinds of mutations that it needs.
+   */
+  kinds: Array<MutationKind>;
+  /**
+   * Paths that it needs to change, as globs.
+   */
+  paths: Array<string>;
+  /**
+   * Commands that it needs to run, as argument tokens.
+   */
+  commands: Array<Array<string>>;
+  /**
+   * Where it stands.
+   */
+  state: PlanState;
+  /**
+   * Unix seconds.
+   */
+  createdAt: number;
+  /**
+   * Who decided.
+   */
+  decidedBy?: string | null;
+  /**
+   * Why, in the words of who decided.
+   */
+  reason?: string | null;
+};
+
+/**
+ * Notification `redline/plan/changed`, to clients with the `session` capability.
+ */
+export type PlanChangedNotification = {
+  /**
+   * Those that are new or changed.
+   */
+  plans: Array<Plan>;
+};
+
+/**
+ * The model's list of what it is doing; not a [`Plan`](super::Plan), which asks for a decision.
+ */
+export type PlanContent = {
+   "type": "items"
+  /**
+   * The list of the turn.
+   */
+  planId: string;
+  /**
+   * In order.
+   */
+  entries: Array<PlanEntry>;
+};
+
+/**
+ * A decision on a plan.
+ */
+export type PlanDecision = "accept" | "reject";
+
+/**
+ * One entry of the model's list of what it is doing.
+ */
+export type PlanEntry = {
+  /**
+   * What is to be done.
+   */
+  content: string;
+  /**
+   * How much it matters.
+   */
+  priority: PlanEntryPriority;
+  /**
+   * How far it is.
+   */
+  status: PlanEntryStatus;
+};
+
+/**
+ * How much an entry matters.
+ */
+export type PlanEntryPriority = "high" | "medium" | "low";
+
+/**
+ * How far an entry of the model's list is.
+ */
+export type PlanEntryStatus = "pending" | "in_progress" | "completed";
+
+/**
+ * Where a plan stands.
+ */
+export type PlanState = "proposed" | "approved" | "rejected" | "completed";
 
 /**
  * A zero-based LSP position in the encoding negotiated with this client.
@@ -466,6 +1233,8 @@ export type PromptContext = {
 
 /**
  * Params of `redline/session/prompt`; answered on acceptance, the rest arrives as updates.
+ *
+ * A prompt that is a command (`/accept`, `/deny`, `/mode`, `/plan`) is carried out and reaches no model.
  */
 export type PromptParams = {
   /**
@@ -473,7 +1242,11 @@ export type PromptParams = {
    */
   sessionId?: string | null;
   /**
-   * What the user says.
+   * What the user says, in blocks.
+   */
+  prompt: Array<ContentBlock>;
+  /**
+   * The same as one text, for a client that has no more; it comes after the blocks.
    */
   text: string;
   /**
@@ -491,9 +1264,13 @@ export type PromptResult = {
    */
   sessionId: string;
   /**
-   * The turn it started.
+   * The turn it started; empty when it was a command that started none.
    */
   turnId: string;
+  /**
+   * What a command did, in a sentence.
+   */
+  message?: string | null;
 };
 
 /**
@@ -659,60 +1436,125 @@ export type RestoreResult = {
 };
 
 /**
- * One event of a turn, in order.
+ * One conversation, as lists show it.
  */
-export type SessionEvent = { "type": "text", 
+export type SessionInfo = {
+  /**
+   * `se_…`.
+   */
+  sessionId: string;
+  /**
+   * Workspace root as a path.
+   */
+  cwd: string;
+  /**
+   * The first prompt's first line, unless it was named otherwise.
+   */
+  title?: string | null;
+  /**
+   * `PROVIDER/MODEL`.
+   */
+  model: string;
+  /**
+   * Its permission mode.
+   */
+  mode: Mode;
+  /**
+   * What it does now.
+   */
+  state: SessionState;
+  /**
+   * Unix seconds.
+   */
+  createdAt: number;
+  /**
+   * Unix seconds of the last event.
+   */
+  updatedAt: number;
+  /**
+   * Turns so far.
+   */
+  turns: number;
+  /**
+   * It was put away.
+   */
+  archived: boolean;
+};
+
+/**
+ * What a session is doing now.
+ */
+export type SessionState = "running" | "idle" | "requires_action";
+
+/**
+ * One thing that happened. An absent field of an update says nothing about it: what was said before stays.
+ */
+export type SessionUpdate = { "sessionUpdate": "user_message", 
+/**
+ * Of the conversation.
+ */
+messageId: string, 
+/**
+ * The whole of it.
+ */
+content: Array<ContentBlock>, } | { "sessionUpdate": "agent_message_chunk", 
+/**
+ * Of the conversation.
+ */
+messageId: string, 
 /**
  * The piece.
  */
-text: string, } | { "type": "reasoning", 
+content: ContentBlock, } | { "sessionUpdate": "agent_thought_chunk", 
+/**
+ * Of the conversation.
+ */
+messageId: string, 
 /**
  * The piece.
  */
-text: string, } | { "type": "tool_call", 
+content: ContentBlock, } | { "sessionUpdate": "tool_call_update" } & ToolCallUpdate | { "sessionUpdate": "plan_update", 
 /**
- * Id of the call.
+ * The whole of it.
  */
-id: string, 
+plan: PlanContent, } | { "sessionUpdate": "usage_update" } & UsageUpdate | { "sessionUpdate": "state_update" } & StateUpdate | { "sessionUpdate": "current_mode_update", 
 /**
- * Tool name.
+ * Now.
  */
-name: string, 
+currentModeId: Mode, } | { "sessionUpdate": "current_model_update", 
 /**
- * One line for people.
+ * `PROVIDER/MODEL`.
  */
-title: string, 
+currentModelId: string, } | { "sessionUpdate": "session_info_update", 
 /**
- * `running`, `ok` or `error`.
+ * Its title.
  */
-status: string, 
+title?: string | null, 
 /**
- * What came out, or the error, in one line.
+ * Unix seconds.
  */
-detail?: string | null, } | { "type": "transaction", 
+updatedAt?: number | null, } | { "sessionUpdate": "replay_complete", } | { "sessionUpdate": "_transaction", 
 /**
  * `tx_…`.
  */
-transactionId: string, } | { "type": "usage", 
+transactionId: string, } | { "sessionUpdate": "_decisions", 
 /**
- * Prompt tokens, cached ones included.
+ * As the model reads it.
  */
-inputTokens: number, 
+text: string, } | { "sessionUpdate": "_notice", 
 /**
- * Answer tokens, reasoning included.
+ * How much to care.
  */
-outputTokens: number, } | { "type": "end", 
+level: NoticeLevel, 
 /**
- * `done`, `cancelled`, `error`, `budget` or `timeout`.
+ * One sentence.
  */
-reason: string, 
-/**
- * For people, when the reason is not `done`.
- */
-message?: string | null, };
+text: string, };
 
 /**
- * Notification `redline/session/update`: what happened since the last one.
+ * Notification `redline/session/update`: what happened since the last one, at most one each 16 ms.
+ *
+ * Sent to the clients that take part in the session: who made, loaded or prompted it.
  */
 export type SessionUpdateNotification = {
   /**
@@ -720,13 +1562,65 @@ export type SessionUpdateNotification = {
    */
   sessionId: string;
   /**
-   * `turn_…`.
+   * `turn_…`; absent when it is of no turn.
    */
-  turnId: string;
+  turnId?: string | null;
   /**
-   * In order; adjacent text pieces are merged.
+   * In order; adjacent pieces of one message are merged.
    */
-  events: Array<SessionEvent>;
+  updates: Array<SessionUpdate>;
+};
+
+/**
+ * Params of `redline/session/set_mode`; a running turn takes it at its next step.
+ */
+export type SetModeParams = {
+  /**
+   * Absent means the workspace: what new sessions begin with, and all that are open in it.
+   */
+  sessionId?: string | null;
+  /**
+   * The new mode.
+   */
+  modeId: Mode;
+};
+
+/**
+ * Result of `redline/session/set_mode`.
+ */
+export type SetModeResult = {
+  /**
+   * The mode now.
+   */
+  modeId: Mode;
+};
+
+/**
+ * Params of `redline/session/set_model`; a running turn takes it at its next step.
+ */
+export type SetModelParams = {
+  /**
+   * Absent means the client's current session.
+   */
+  sessionId?: string | null;
+  /**
+   * `PROVIDER/MODEL`.
+   */
+  modelId: string;
+};
+
+/**
+ * Result of `redline/session/set_model`.
+ */
+export type SetModelResult = {
+  /**
+   * The session.
+   */
+  sessionId: string;
+  /**
+   * The model from the next step on.
+   */
+  modelId: string;
 };
 
 /**
@@ -741,6 +1635,24 @@ export type SplitParams = {
    * The hunk as shown.
    */
   hunk: HunkRef;
+};
+
+/**
+ * What a session does. With `idle`, a turn ended: the last update of the turn, exactly once.
+ */
+export type StateUpdate = {
+  /**
+   * Now.
+   */
+  state: SessionState;
+  /**
+   * Why the turn ended, with `idle`.
+   */
+  stopReason?: StopReason | null;
+  /**
+   * What went wrong, when it ended for that.
+   */
+  _error?: ErrorInfo | null;
 };
 
 /**
@@ -794,6 +1706,98 @@ export type StatusResult = {
    */
   notices: Array<string>;
 };
+
+/**
+ * Why a turn ended. What begins with `_` is not of the Agent Client Protocol.
+ */
+export type StopReason = "end_turn" | "max_tokens" | "max_turn_requests" | "refusal" | "cancelled" | "_timeout" | "_max_cost" | "_error" | "_interrupted";
+
+/**
+ * What a tool call shows.
+ */
+export type ToolCallContent = { "type": "content", 
+/**
+ * The block.
+ */
+content: ContentBlock, } | { "type": "terminal", 
+/**
+ * `job_…`.
+ */
+terminalId: string, } | { "type": "_transaction", 
+/**
+ * `tx_…`.
+ */
+transactionId: string, 
+/**
+ * Its hunks that the call made or changed.
+ */
+hunkIds: Array<string>, };
+
+/**
+ * A place that a tool call touches.
+ */
+export type ToolCallLocation = {
+  /**
+   * Absolute path.
+   */
+  path: string;
+  /**
+   * 1-based line.
+   */
+  line?: number | null;
+};
+
+/**
+ * How far a tool call is.
+ */
+export type ToolCallStatus = "pending" | "in_progress" | "completed" | "failed" | "cancelled";
+
+/**
+ * A tool call, as far as an update knows it.
+ */
+export type ToolCallUpdate = {
+  /**
+   * Unique in the session.
+   */
+  toolCallId: string;
+  /**
+   * Name of the tool; always there the first time.
+   */
+  _tool?: string | null;
+  /**
+   * One line for people.
+   */
+  title?: string | null;
+  /**
+   * What kind of thing it does.
+   */
+  kind?: ToolKind | null;
+  /**
+   * How far it is.
+   */
+  status?: ToolCallStatus | null;
+  /**
+   * What it shows: replaces what was there.
+   */
+  content?: Array<ToolCallContent> | null;
+  /**
+   * Places that it touches.
+   */
+  locations?: Array<ToolCallLocation> | null;
+  /**
+   * Its arguments; left out when they are long.
+   */
+  rawInput?: unknown;
+  /**
+   * The approval that it waits for.
+   */
+  _approvalId?: string | null;
+};
+
+/**
+ * What kind of thing a tool does.
+ */
+export type ToolKind = "read" | "edit" | "search" | "execute" | "think" | "fetch" | "other";
 
 /**
  * A set of operations under review together.
@@ -863,6 +1867,90 @@ export type TransactionChangedNotification = {
 export type TransactionState = "pending" | "committed" | "rejected" | "conflicted" | "failed" | "undone";
 
 /**
+ * Something of the project that would widen what may happen here.
+ */
+export type TrustItem = {
+  /**
+   * The file, from the workspace root.
+   */
+  path: string;
+  /**
+   * What it would do, one line each.
+   */
+  widens: Array<string>;
+  /**
+   * Its content's hash: a decision is for exactly this content.
+   */
+  revision: string;
+  /**
+   * It was trusted, with this content.
+   */
+  trusted: boolean;
+};
+
+/**
+ * One file as it was shown.
+ */
+export type TrustRef = {
+  /**
+   * The file, from the workspace root.
+   */
+  path: string;
+  /**
+   * The revision shown; absent means the present one.
+   */
+  revision?: string | null;
+};
+
+/**
+ * Result of `redline/trust/list` and `redline/trust/decide`.
+ */
+export type TrustResult = {
+  /**
+   * By path.
+   */
+  items: Array<TrustItem>;
+};
+
+/**
+ * Tokens and money. What is not known is absent, never 0.
+ */
+export type UsageUpdate = {
+  /**
+   * Tokens that the conversation takes in the model's context now.
+   */
+  used?: number | null;
+  /**
+   * Tokens that the model's context holds.
+   */
+  size?: number | null;
+  /**
+   * Of the session.
+   */
+  cost?: Cost | null;
+  /**
+   * Prompt tokens of the turn, cached ones included.
+   */
+  _inputTokens: number;
+  /**
+   * Of these, read from the vendor's cache.
+   */
+  _cachedTokens: number;
+  /**
+   * Answer tokens of the turn, reasoning included.
+   */
+  _outputTokens: number;
+  /**
+   * Of these, reasoning.
+   */
+  _reasoningTokens: number;
+  /**
+   * Some of these are estimates.
+   */
+  _estimated: boolean;
+};
+
+/**
  * Requests of the client, by method.
  */
 export interface Requests {
@@ -878,8 +1966,27 @@ export interface Requests {
   "redline/checkpoint/list": { params: CheckpointListParams; result: CheckpointListResult };
   "redline/checkpoint/restore": { params: RestoreParams; result: RestoreResult };
   "redline/session/new": { params: NewSessionParams; result: NewSessionResult };
+  "redline/session/load": { params: LoadSessionParams; result: LoadSessionResult };
+  "redline/session/list": { params: ListSessionsParams; result: ListSessionsResult };
+  "redline/session/fork": { params: ForkSessionParams; result: NewSessionResult };
+  "redline/session/archive": { params: ArchiveSessionParams; result: SessionInfo };
   "redline/session/prompt": { params: PromptParams; result: PromptResult };
   "redline/session/cancel": { params: CancelParams; result: null };
+  "redline/session/set_mode": { params: SetModeParams; result: SetModeResult };
+  "redline/session/set_model": { params: SetModelParams; result: SetModelResult };
+  "redline/turn/export": { params: ExportTurnParams; result: ExportTurnResult };
+  "redline/approval/list": { params: ListApprovalsParams; result: ListApprovalsResult };
+  "redline/approval/decide": { params: DecideApprovalParams; result: Approval };
+  "redline/plan/list": { params: ListPlansParams; result: ListPlansResult };
+  "redline/plan/decide": { params: DecidePlanParams; result: Plan };
+  "redline/job/list": { params: ListJobsParams; result: ListJobsResult };
+  "redline/job/output": { params: JobOutputParams; result: JobOutputResult };
+  "redline/job/cancel": { params: CancelJobParams; result: Job };
+  "redline/model/list": { params: ListModelsParams; result: ListModelsResult };
+  "redline/env/list": { params: ListEnvParams; result: EnvResult };
+  "redline/env/patch": { params: PatchEnvParams; result: EnvResult };
+  "redline/trust/list": { params: ListTrustParams; result: TrustResult };
+  "redline/trust/decide": { params: DecideTrustParams; result: TrustResult };
 }
 
 /**
@@ -887,5 +1994,8 @@ export interface Requests {
  */
 export interface Notifications {
   "redline/session/update": SessionUpdateNotification;
+  "redline/approval/changed": ApprovalChangedNotification;
+  "redline/plan/changed": PlanChangedNotification;
+  "redline/job/changed": JobChangedNotification;
   "redline/transaction/changed": TransactionChangedNotification;
 }

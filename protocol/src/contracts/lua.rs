@@ -33,12 +33,7 @@ fn declare(text: &mut String, name: &str, definition: &Value) {
     } else if let Some(cases) = definition["oneOf"].as_array() {
         let names: Vec<String> = cases
             .iter()
-            .map(|case| {
-                format!(
-                    "redline.{name}.{}",
-                    case["properties"]["type"]["const"].as_str().unwrap_or("")
-                )
-            })
+            .map(|case| format!("redline.{name}.{}", tag(case).unwrap_or("")))
             .collect();
         let _ = writeln!(text, "---@alias redline.{name} {}", names.join("|"));
         for (case, name) in cases.iter().zip(names) {
@@ -52,7 +47,14 @@ fn declare(text: &mut String, name: &str, definition: &Value) {
 }
 
 fn class(text: &mut String, name: &str, definition: &Value) {
-    let _ = writeln!(text, "---@class (exact) {name}");
+    // A case that carries a type of its own has its fields too.
+    let parent = definition["$ref"].as_str();
+    let parent = parent.map(|name| name.replace("#/$defs/", ": redline."));
+    let _ = writeln!(
+        text,
+        "---@class (exact) {name}{}",
+        parent.unwrap_or_default()
+    );
     let required = |field: &str| {
         definition["required"]
             .as_array()
@@ -72,6 +74,12 @@ fn class(text: &mut String, name: &str, definition: &Value) {
             format!("---@field {field}{mark} {of} {doc}").trim_end()
         );
     }
+}
+
+/// The value that tells a case of a union from the others: its one constant field.
+fn tag(case: &Value) -> Option<&str> {
+    let fields = case["properties"].as_object()?;
+    fields.values().find_map(|field| field["const"].as_str())
 }
 
 /// Strings of an enum with the doc of each; schemars writes `enum` for those without docs.
@@ -103,11 +111,16 @@ fn type_of(schema: &Value) -> (String, bool) {
     match &schema["type"] {
         Value::Array(types) => {
             let of = types.iter().find(|name| *name != "null");
-            let plain = serde_json::json!({ "type": of, "items": schema["items"] });
+            let mut plain = schema.clone();
+            plain["type"] = of.cloned().unwrap_or_default();
             (type_of(&plain).0, types.iter().any(|name| name == "null"))
         }
         Value::String(name) if name == "array" => {
             (format!("{}[]", type_of(&schema["items"]).0), false)
+        }
+        Value::String(name) if name == "object" && schema["additionalProperties"].is_object() => {
+            let of = type_of(&schema["additionalProperties"]).0;
+            (format!("table<string, {of}>"), false)
         }
         Value::String(name) => (name.clone(), false),
         _ => ("any".to_owned(), false),

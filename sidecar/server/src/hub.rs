@@ -10,7 +10,7 @@
 //! - [`propose`], [`decide`], [`commit`], [`restore`]: what may happen to a transaction
 //! - [`refresh`]: closed files as they are on disk now; [`announce`]: what is unsaved here
 //! - [`present`], [`show`], [`pages`]: what clients are shown
-//! - [`turns`], [`view`]: the model's side
+//! - [`turns`], [`view`], [`updates`]: the model's side
 
 pub(crate) mod announce;
 pub(crate) mod commit;
@@ -25,6 +25,7 @@ pub(crate) mod refresh;
 pub(crate) mod restore;
 pub(crate) mod show;
 pub(crate) mod turns;
+pub(crate) mod updates;
 pub(crate) mod view;
 pub(crate) mod work;
 

@@ -312,7 +312,7 @@ function M.status()
         or ("ended: " .. (ended and (ended.message or ended.reason) or "done"))
       vim.list_extend(lines, { "", "turn " .. state })
       for _, call in ipairs(session.calls) do
-        local mark = ({ ok = "✓", error = "✗", running = "…" })[call.status] or " "
+        local mark = ({ completed = "✓", failed = "✗", cancelled = "✗", in_progress = "…" })[call.status] or " "
         lines[#lines + 1] = ("  %s %s%s"):format(mark, call.title, call.detail and (": " .. call.detail) or "")
       end
       local answer = require("redline.session").answer(session)

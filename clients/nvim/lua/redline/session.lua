@@ -52,10 +52,32 @@ local function tell_end(client_id, session)
   vim.notify(("redline: the turn ended: %s"):format(ended.message or ended.reason), level)
 end
 
----Takes over a batch of events.
+---@param session redline.Session
+---@param update redline.ToolCallUpdate
+local function take_call(session, update)
+  local call
+  for _, known in ipairs(session.calls) do
+    call = known.id == update.toolCallId and known or call
+  end
+  if not call then
+    call = { id = update.toolCallId, title = "", status = "pending" }
+    session.calls[#session.calls + 1] = call
+  end
+  call.title, call.status = update.title or call.title, update.status or call.status
+  call.detail = nil
+  for _, content in ipairs(call.status == "failed" and update.content or {}) do
+    call.detail = call.detail or (content.content and content.content.text)
+  end
+  session.activity = call.status == "in_progress" and call.title or nil
+end
+
+---Takes over a batch of updates.
 ---@param client_id integer
 ---@param params redline.SessionUpdateNotification
 function M.update(client_id, params)
+  if not params.turnId then
+    return
+  end
   local session = sessions[client_id]
   if not session or session.turn_id ~= params.turnId then
     session = {
@@ -67,25 +89,18 @@ function M.update(client_id, params)
     }
     sessions[client_id] = session
   end
-  for _, event in ipairs(params.events) do
-    if event.type == "text" then
-      session.text[#session.text + 1] = event.text
-    elseif event.type == "tool_call" then
-      local call
-      for _, known in ipairs(session.calls) do
-        call = known.id == event.id and known or call
-      end
-      if not call then
-        call = { id = event.id }
-        session.calls[#session.calls + 1] = call
-      end
-      call.title, call.status, call.detail = event.title, event.status, event.detail
-      session.activity = event.status == "running" and event.title or nil
-    elseif event.type == "usage" then
-      session.usage = { inputTokens = event.inputTokens, outputTokens = event.outputTokens }
-    elseif event.type == "end" then
+  for _, update in ipairs(params.updates) do
+    local kind = update.sessionUpdate
+    if kind == "agent_message_chunk" then
+      session.text[#session.text + 1] = update.content.text
+    elseif kind == "tool_call_update" then
+      take_call(session, update)
+    elseif kind == "usage_update" then
+      session.usage = { inputTokens = update._inputTokens, outputTokens = update._outputTokens }
+    elseif kind == "state_update" and update.state == "idle" then
       session.running, session.activity = false, nil
-      session.ended = { reason = event.reason, message = event.message }
+      local reason = update.stopReason == "end_turn" and "done" or update.stopReason:gsub("^_", "")
+      session.ended = { reason = reason, message = update._error and update._error.message }
       tell_end(client_id, session)
     end
   end

@@ -15,8 +15,9 @@ use crate::{
     wire::write_frame,
 };
 use redline_protocol::v1::{
-    NewSessionParams, NewSessionResult, Position, PromptContext, PromptParams, PromptResult, Range,
-    SessionEvent, SessionUpdateNotification, Transaction, method,
+    ContentBlock, ErrorInfo, NewSessionParams, NewSessionResult, Position, PromptContext,
+    PromptParams, PromptResult, Range, SessionUpdate, SessionUpdateNotification, StateUpdate,
+    StopReason, ToolCallContent, ToolCallStatus, ToolCallUpdate, Transaction, method,
 };
 use serde_json::json;
 use std::{
@@ -52,6 +53,7 @@ fn ask(
         method::SESSION_NEW,
         &NewSessionParams {
             model: options.model,
+            ..NewSessionParams::default()
         },
     )?;
     cancel_on_interrupt(client, &session.session_id)?;
@@ -59,6 +61,7 @@ fn ask(
         session_id: Some(session.session_id.clone()),
         text,
         context: about,
+        ..PromptParams::default()
     };
     let prompt: PromptResult = client.request(method::SESSION_PROMPT, &prompt)?;
     let mut turn = Turn::default();
@@ -69,9 +72,9 @@ fn ask(
         }
         let update: SessionUpdateNotification = serde_json::from_value(notification.params)
             .map_err(|error| Failure::internal(format!("an update cannot be read: {error}")))?;
-        if update.turn_id == prompt.turn_id {
-            for event in update.events {
-                turn.take(event, context);
+        if update.turn_id.as_ref() == Some(&prompt.turn_id) {
+            for update in update.updates {
+                turn.take(update, context);
             }
         }
     }
@@ -84,54 +87,77 @@ struct Turn {
     text: String,
     transactions: Vec<String>,
     usage: Option<(u64, u64)>,
-    end: Option<(String, Option<String>)>,
+    end: Option<(StopReason, Option<ErrorInfo>)>,
     /// Titles of calls that run, by id.
     running: HashMap<String, String>,
     in_line: bool,
 }
 
 impl Turn {
-    fn take(&mut self, event: SessionEvent, context: &mut Context<'_>) {
+    fn take(&mut self, update: SessionUpdate, context: &mut Context<'_>) {
         let paint = context.terminal.paint;
-        match event {
-            SessionEvent::Text { text } => {
+        match update {
+            SessionUpdate::AgentMessageChunk {
+                content: ContentBlock::Text { text },
+                ..
+            } => {
                 self.say(&clean_lines(&text), context);
                 self.text.push_str(&text);
             }
-            SessionEvent::Reasoning { text } => {
+            SessionUpdate::AgentThoughtChunk {
+                content: ContentBlock::Text { text },
+                ..
+            } => {
                 let text = dim(&clean_lines(&text), paint);
                 self.say(&text, context);
             }
-            SessionEvent::ToolCall {
-                id,
-                title,
-                name,
-                status,
-                detail,
-            } => {
-                if status == "running" {
-                    self.running.insert(id, title);
-                    return;
-                }
-                // The title of a call that runs says what it is about.
-                let title = self.running.remove(&id).unwrap_or(title);
-                let line = tool_line(&title, &name, &status, detail.as_deref());
-                self.line(&fit(&line, context.terminal.width), context);
-            }
-            SessionEvent::Transaction { transaction_id } => {
+            SessionUpdate::ToolCallUpdate(call) => self.call(call, context),
+            SessionUpdate::Notice { text, .. } => self.line(&clean(&text), context),
+            SessionUpdate::Transaction { transaction_id } => {
                 if !self.transactions.contains(&transaction_id) {
                     self.transactions.push(transaction_id);
                 }
             }
-            SessionEvent::Usage {
-                input_tokens,
-                output_tokens,
-            } => self.usage = Some((input_tokens, output_tokens)),
-            SessionEvent::End { reason, message } => {
-                self.end_line(context);
-                self.end = Some((reason, message));
+            SessionUpdate::UsageUpdate(usage) => {
+                self.usage = Some((usage.input_tokens, usage.output_tokens));
             }
+            SessionUpdate::StateUpdate(StateUpdate {
+                stop_reason: Some(reason),
+                error,
+                ..
+            }) => {
+                self.end_line(context);
+                self.end = Some((reason, error));
+            }
+            _ => {}
         }
+    }
+
+    fn call(&mut self, call: ToolCallUpdate, context: &mut Context<'_>) {
+        let status = call.status.unwrap_or(ToolCallStatus::Pending);
+        if status == ToolCallStatus::InProgress {
+            let title = call.title.unwrap_or_default();
+            self.running.insert(call.tool_call_id, title);
+            return;
+        }
+        if status == ToolCallStatus::Pending && call.approval_id.is_none() {
+            return;
+        }
+        // The title of a call that runs says what it is about.
+        let running = self.running.remove(&call.tool_call_id);
+        let title = running.or(call.title).unwrap_or_default();
+        let name = call.tool.unwrap_or_default();
+        let detail = call.content.into_iter().flatten().find_map(|content| {
+            let ToolCallContent::Content {
+                content: ContentBlock::Text { text },
+            } = content
+            else {
+                return None;
+            };
+            (status == ToolCallStatus::Failed).then_some(text)
+        });
+        let line = tool_line(&title, &name, status, detail.as_deref());
+        self.line(&fit(&line, context.terminal.width), context);
     }
 
     /// Streams text of the model, which may stop in the middle of a line.
@@ -167,12 +193,12 @@ fn dim(text: &str, paint: Paint) -> String {
 }
 
 /// `✓ read src/lib.rs`, `✗ …` with the error, or `…` for one that waits for an approval.
-fn tool_line(title: &str, name: &str, status: &str, detail: Option<&str>) -> String {
+fn tool_line(title: &str, name: &str, status: ToolCallStatus, detail: Option<&str>) -> String {
     let title = clean(if title.is_empty() { name } else { title });
     let mark = match status {
-        "ok" => "✓",
-        "error" => "✗",
-        _ => "…",
+        ToolCallStatus::Completed => "✓",
+        ToolCallStatus::Failed | ToolCallStatus::Cancelled => "✗",
+        ToolCallStatus::Pending | ToolCallStatus::InProgress => "…",
     };
     match detail.filter(|detail| !detail.is_empty()) {
         Some(detail) => format!("{mark} {title} · {}", clean(detail)),
@@ -192,9 +218,9 @@ fn finish(
         .iter()
         .map(|id| get(client, id))
         .collect::<Result<_, _>>()?;
-    let (reason, message) = turn.end.unwrap_or_default();
+    let (reason, error) = turn.end.unwrap_or((StopReason::EndTurn, None));
+    let failed = failure(reason, error);
     if context.terminal.json {
-        let failed = failure(&reason, message.as_deref());
         context.terminal.object(&json!({
             "session": prompt.session_id,
             "turn": prompt.turn_id,
@@ -203,7 +229,7 @@ fn finish(
             "usage": turn.usage.map(|(input, output)| json!({
                 "input_tokens": input, "output_tokens": output,
             })),
-            "end": reason,
+            "end": end_word(reason),
             "error": failed,
         }));
         return Ok(failed.map_or(exit::DONE, |failure| failure.exit()));
@@ -218,32 +244,50 @@ fn finish(
         text.push_str(&format!("review it: redline review {}\n", transaction.id));
         context.terminal.say(&text);
     }
-    match failure(&reason, message.as_deref()) {
+    match failed {
         None => Ok(exit::DONE),
         Some(failure) => Err(failure),
     }
 }
 
-fn failure(reason: &str, message: Option<&str>) -> Option<Failure> {
-    let said = message.unwrap_or("it gave no reason");
+/// How a turn ended, in the words of `--json`.
+fn end_word(reason: StopReason) -> &'static str {
+    match reason {
+        StopReason::EndTurn => "done",
+        StopReason::Refusal => "refusal",
+        StopReason::Cancelled => "cancelled",
+        StopReason::Timeout => "timeout",
+        StopReason::MaxTokens | StopReason::MaxTurnRequests | StopReason::MaxCost => "budget",
+        StopReason::Error => "error",
+        StopReason::Interrupted => "interrupted",
+    }
+}
+
+fn failure(reason: StopReason, error: Option<ErrorInfo>) -> Option<Failure> {
+    let said = error.map_or_else(|| "it gave no reason".to_owned(), |error| error.message);
     Some(match reason {
-        "done" => return None,
-        "cancelled" => Failure::new(
+        StopReason::EndTurn | StopReason::Refusal => return None,
+        StopReason::Cancelled => Failure::new(
             "CANCELLED",
             "the turn was cancelled",
             "what it proposed before that stays pending: redline status",
         ),
-        "timeout" => Failure::new(
+        StopReason::Timeout => Failure::new(
             "TIMEOUT",
             format!("the turn took too long: {said}"),
             "ask again",
         ),
-        "budget" => Failure::new(
+        StopReason::MaxTokens | StopReason::MaxTurnRequests | StopReason::MaxCost => Failure::new(
             "TIMEOUT",
             format!("the turn used up its budget: {said}"),
             "ask for less at once; what it proposed stays pending",
         ),
-        _ => Failure::new(
+        StopReason::Interrupted => Failure::new(
+            "CANCELLED",
+            "the sidecar ended while the turn ran",
+            "ask again; what it proposed before that stays pending: redline status",
+        ),
+        StopReason::Error => Failure::new(
             "PROVIDER",
             said,
             "run `redline doctor` to check the model's set-up",
@@ -328,15 +372,15 @@ mod tests {
     #[test]
     fn a_call_is_listed_with_how_it_ended() {
         for (title, status, detail, expected) in [
-            ("read a.rs", "ok", None, "✓ read a.rs"),
-            ("", "ok", Some(""), "✓ workspace_read"),
+            ("read a.rs", ToolCallStatus::Completed, None, "✓ read a.rs"),
+            ("", ToolCallStatus::Completed, Some(""), "✓ workspace_read"),
             (
                 "read a.rs",
-                "error",
+                ToolCallStatus::Failed,
                 Some("NO_MATCH: \x1b"),
                 "✗ read a.rs · NO_MATCH: ^[",
             ),
-            ("read a.rs", "pending_approval", None, "… read a.rs"),
+            ("read a.rs", ToolCallStatus::Pending, None, "… read a.rs"),
         ] {
             assert_eq!(tool_line(title, "workspace_read", status, detail), expected);
         }
@@ -345,14 +389,15 @@ mod tests {
     #[test]
     fn each_end_has_its_exit_code() {
         for (reason, code) in [
-            ("cancelled", exit::CANCELLED),
-            ("error", exit::PROVIDER),
-            ("budget", exit::FAILED),
-            ("timeout", exit::FAILED),
+            (StopReason::Cancelled, exit::CANCELLED),
+            (StopReason::Interrupted, exit::CANCELLED),
+            (StopReason::Error, exit::PROVIDER),
+            (StopReason::MaxTokens, exit::FAILED),
+            (StopReason::Timeout, exit::FAILED),
         ] {
-            assert_eq!(failure(reason, None).unwrap().exit(), code, "{reason}");
+            assert_eq!(failure(reason, None).unwrap().exit(), code, "{reason:?}");
         }
-        assert_eq!(failure("done", None), None);
+        assert_eq!(failure(StopReason::EndTurn, None), None);
     }
 
     #[test]

@@ -26,8 +26,9 @@ use tokio_util::sync::CancellationToken;
 use tower_lsp::ls_types::{MessageType, ProgressToken};
 
 use super::event::{ClientId, Event, HubHandle, Reply};
+use super::updates::Narrator;
 use super::view::{Overlaid, Overlay, SessionView};
-use super::{Hub, respond};
+use super::{Hub, respond, updates};
 use crate::failure::Failure;
 use crate::hubs::Model;
 use crate::lsp::outbox::{Message, Progress};
@@ -90,6 +91,7 @@ struct Running {
     turn_id: String,
     cancel: CancellationToken,
     token: ProgressToken,
+    narrator: Narrator,
     /// The transaction that this turn grows, once there is one.
     transaction: Option<String>,
 }
@@ -191,7 +193,8 @@ impl Hub {
         client: ClientId,
         params: v1::PromptParams,
     ) -> Result<v1::PromptResult, Failure> {
-        if params.text.trim().is_empty() {
+        let (text, linked) = prompt_text(&params);
+        if text.trim().is_empty() {
             return Err(Failure::new(
                 "INVALID_ARGUMENTS",
                 "the prompt is empty",
@@ -205,7 +208,8 @@ impl Hub {
                 None => self.begin_session(client, None)?,
             },
         };
-        let context = self.prompt_context(client, params.context.as_ref());
+        let place = params.context.or(linked);
+        let context = self.prompt_context(client, place.as_ref());
         let turn_id = self.new_id("turn_");
         let hub = self.handle.clone();
         let active = Arc::clone(&self.turns.active);
@@ -226,7 +230,7 @@ impl Hub {
         let cancel = CancellationToken::new();
         let mut input = TurnInput::new(
             turn_id.clone(),
-            params.text.clone(),
+            text,
             Arc::clone(&conversation.model.provider),
             conversation.model.name.clone(),
         );
@@ -237,6 +241,7 @@ impl Hub {
             turn_id: turn_id.clone(),
             cancel: cancel.clone(),
             token: token.clone(),
+            narrator: Narrator::new(turn_id.clone()),
             transaction: None,
         });
         let (sink, events) = mpsc::channel(EVENTS);
@@ -261,6 +266,7 @@ impl Hub {
         Ok(v1::PromptResult {
             session_id,
             turn_id,
+            message: None,
         })
     }
 
@@ -508,34 +514,37 @@ impl Hub {
             return;
         };
         let client = conversation.client;
-        let Some(running) = &conversation.running else {
+        let Some(running) = &mut conversation.running else {
             return;
         };
         let (turn_id, token) = (running.turn_id.clone(), running.token.clone());
         let transaction = running.transaction.clone();
-        let mut shown: Vec<v1::SessionEvent> = Vec::new();
+        let mut shown: Vec<v1::SessionUpdate> = Vec::new();
         let mut ended = None;
+        let mut running_calls = Vec::new();
         for event in events {
             if let TurnEventKind::ToolRunning { title, .. } = &event.kind {
-                self.tell(
-                    client,
-                    Message::Progress {
-                        token: token.clone(),
-                        step: Progress::Report {
-                            message: title.clone(),
-                        },
-                    },
-                );
+                running_calls.push(title.clone());
             }
             if let TurnEventKind::Ended { end } = &event.kind {
                 ended = Some(end.clone());
                 if let Some(id) = &transaction {
-                    shown.push(v1::SessionEvent::Transaction {
+                    shown.push(v1::SessionUpdate::Transaction {
                         transaction_id: id.clone(),
                     });
                 }
             }
-            shown.extend(session_event(&event.kind));
+            updates::join(&mut shown, running.narrator.tell(event));
+        }
+        for message in running_calls {
+            let step = Progress::Report { message };
+            self.tell(
+                client,
+                Message::Progress {
+                    token: token.clone(),
+                    step,
+                },
+            );
         }
         if self
             .clients
@@ -547,8 +556,8 @@ impl Hub {
                 client,
                 Message::Session(v1::SessionUpdateNotification {
                     session_id: session.to_owned(),
-                    turn_id,
-                    events: shown,
+                    turn_id: Some(turn_id),
+                    updates: shown,
                 }),
             );
         }
@@ -619,6 +628,26 @@ impl Hub {
     }
 }
 
+/// The text of a prompt, and the first document that its blocks link.
+fn prompt_text(params: &v1::PromptParams) -> (String, Option<v1::PromptContext>) {
+    let mut texts = Vec::new();
+    let mut linked = None;
+    for block in &params.prompt {
+        match block {
+            v1::ContentBlock::Text { text } => texts.push(text.as_str()),
+            v1::ContentBlock::ResourceLink { uri, .. } => {
+                linked.get_or_insert_with(|| v1::PromptContext {
+                    uri: uri.clone(),
+                    range: None,
+                });
+            }
+        }
+    }
+    texts.push(&params.text);
+    texts.retain(|text| !text.trim().is_empty());
+    (texts.join("\n\n"), linked)
+}
+
 fn gone(text: &ropey::Rope) -> Overlaid {
     Overlaid {
         text: text.clone(),
@@ -645,79 +674,4 @@ async fn forward(
         tokio::time::sleep(std::time::Duration::from_millis(16)).await;
     }
     active.fetch_sub(1, Ordering::SeqCst);
-}
-
-fn session_event(event: &TurnEventKind) -> Option<v1::SessionEvent> {
-    Some(match event {
-        TurnEventKind::Text { text } => v1::SessionEvent::Text { text: text.clone() },
-        TurnEventKind::Reasoning { text } => v1::SessionEvent::Reasoning { text: text.clone() },
-        TurnEventKind::ToolRunning {
-            call_id,
-            tool,
-            title,
-            ..
-        } => v1::SessionEvent::ToolCall {
-            id: call_id.clone(),
-            name: tool.clone(),
-            title: title.clone(),
-            status: "running".to_owned(),
-            detail: None,
-        },
-        TurnEventKind::ToolFinished {
-            call_id,
-            tool,
-            title,
-            status,
-            envelope,
-        } => v1::SessionEvent::ToolCall {
-            id: call_id.clone(),
-            name: tool.clone(),
-            title: title.clone(),
-            status: match status {
-                redline_agent::ToolStatus::Ok => "ok",
-                redline_agent::ToolStatus::PendingApproval => "pending_approval",
-                redline_agent::ToolStatus::Error => "error",
-            }
-            .to_owned(),
-            detail: envelope
-                .recovery
-                .error
-                .as_ref()
-                .map(|error| format!("{}: {}", error.code, error.message)),
-        },
-        TurnEventKind::Usage { turn, .. } => v1::SessionEvent::Usage {
-            input_tokens: turn.input,
-            output_tokens: turn.output,
-        },
-        TurnEventKind::Notice { text } => v1::SessionEvent::Reasoning { text: text.clone() },
-        TurnEventKind::Retrying { wait_ms, error, .. } => {
-            let seconds = std::time::Duration::from_millis(*wait_ms).as_secs_f64();
-            v1::SessionEvent::Reasoning {
-                text: format!("{}; asking again in {seconds:.1} s\n", error.message),
-            }
-        }
-        TurnEventKind::Ended { end } => end_event(end),
-        TurnEventKind::Started { .. }
-        | TurnEventKind::StepStarted { .. }
-        | TurnEventKind::Plan { .. }
-        | TurnEventKind::ToolStarted { .. }
-        | TurnEventKind::ToolArguments { .. }
-        | TurnEventKind::Told { .. } => return None,
-    })
-}
-
-fn end_event(end: &TurnEnd) -> v1::SessionEvent {
-    let (reason, message) = match end {
-        TurnEnd::Completed => ("done", None),
-        TurnEnd::Cancelled => ("cancelled", None),
-        TurnEnd::Budget { limit } => (
-            "budget",
-            Some(format!("the turn's limit of {limit:?} is reached").to_lowercase()),
-        ),
-        TurnEnd::Failed { error } => ("error", Some(error.message.clone())),
-    };
-    v1::SessionEvent::End {
-        reason: reason.to_owned(),
-        message,
-    }
 }

@@ -185,9 +185,8 @@ fn prompt(arguments: &[Value]) -> Result<PromptParams, Failure> {
                 text.clone()
             };
             Ok(PromptParams {
-                session_id: None,
                 text,
-                context: None,
+                ..PromptParams::default()
             })
         }
         _ => Err(bad_arguments(command::ASK, "say what you want, as a text")),

@@ -107,12 +107,16 @@ impl Outbox {
     /// Queues a one-off message; session updates of one turn are joined.
     pub(crate) fn push(&self, message: Message) {
         let mut state = self.state();
-        if let (Message::Session(new), Some(Message::Session(last))) =
-            (&message, state.events.back_mut())
-            && last.turn_id == new.turn_id
-        {
-            join(&mut last.events, &new.events);
-        } else {
+        let message = match (message, state.events.back_mut()) {
+            (Message::Session(new), Some(Message::Session(last)))
+                if last.session_id == new.session_id && last.turn_id == new.turn_id =>
+            {
+                crate::hub::updates::join(&mut last.updates, new.updates);
+                None
+            }
+            (message, _) => Some(message),
+        };
+        if let Some(message) = message {
             if state.events.len() >= MAX_EVENTS {
                 let report = state.events.iter().position(|event| {
                     matches!(
@@ -186,22 +190,4 @@ fn take(state: &mut State) -> Option<Message> {
         });
     }
     state.events.pop_front()
-}
-
-fn join(queued: &mut Vec<v1::SessionEvent>, new: &[v1::SessionEvent]) {
-    for event in new {
-        match (queued.last_mut(), event) {
-            (Some(v1::SessionEvent::Text { text }), v1::SessionEvent::Text { text: more })
-            | (
-                Some(v1::SessionEvent::Reasoning { text }),
-                v1::SessionEvent::Reasoning { text: more },
-            ) => {
-                text.push_str(more);
-            }
-            (Some(last @ v1::SessionEvent::Usage { .. }), v1::SessionEvent::Usage { .. }) => {
-                *last = event.clone();
-            }
-            _ => queued.push(event.clone()),
-        }
-    }
 }
