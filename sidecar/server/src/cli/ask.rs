@@ -113,10 +113,10 @@ impl Turn {
             }
             SessionUpdate::ToolCallUpdate(call) => self.call(call, context),
             SessionUpdate::Notice { text, .. } => self.line(&clean(&text), context),
-            SessionUpdate::Transaction { transaction_id } => {
-                if !self.transactions.contains(&transaction_id) {
-                    self.transactions.push(transaction_id);
-                }
+            SessionUpdate::Transaction { transaction_id }
+                if !self.transactions.contains(&transaction_id) =>
+            {
+                self.transactions.push(transaction_id);
             }
             SessionUpdate::UsageUpdate(usage) => {
                 self.usage = Some((usage.input_tokens, usage.output_tokens));
