@@ -23,6 +23,7 @@
 //! `walk`, `list`, `search` finding files and text ·
 //! `view` what a proposal is resolved against ·
 //! `private` what belongs to the user alone ·
+//! `sessions` conversations as they are kept ·
 //! `process` starting programs.
 #![expect(
     clippy::disallowed_methods,
@@ -43,6 +44,7 @@ mod read;
 mod receipt;
 mod revision;
 mod search;
+mod sessions;
 mod sources;
 mod store;
 #[cfg(test)]
@@ -72,6 +74,7 @@ pub use receipt::{
     Action, Amendment, Effect as PathEffect, Outcome, PathResult, Receipt, ShownHunk,
 };
 pub use search::{Case, Found, Match, Query, search};
+pub use sessions::{Loaded, SessionError, SessionLog, SessionSummary, Sessions};
 pub use sources::{Clock, Ids};
 pub use store::{SealKey, Store, StoreError, StoreLock, StorePath, StoreState};
 pub use transaction::{

@@ -101,7 +101,7 @@ pub(crate) fn append(store: &Store, path: &StorePath, bytes: &[u8]) -> Result<()
     Ok(())
 }
 
-fn cut_torn_line(mut file: &File) -> io::Result<()> {
+pub(crate) fn cut_torn_line(mut file: &File) -> io::Result<()> {
     const BLOCK: u64 = 64 << 10;
     let len = file.metadata()?.len();
     let mut last = [b'\n'];

@@ -88,6 +88,22 @@ impl PrivateStore {
         &self.base
     }
 
+    /// A folder of what `agent` keeps for `workspace` (`sessions`), made when it is missing.
+    ///
+    /// # Errors
+    ///
+    /// [`PrivateError`].
+    pub fn folder_of(
+        &self,
+        agent: &str,
+        workspace: &str,
+        name: &str,
+    ) -> Result<PathBuf, PrivateError> {
+        let folder = self.workspace(agent, workspace)?.join(id(name)?);
+        self.make(&folder)?;
+        Ok(folder)
+    }
+
     /// The folder of what `agent` keeps for `workspace`, made when it is missing.
     ///
     /// # Errors
