@@ -24,7 +24,9 @@
 //! `view` what a proposal is resolved against ·
 //! `private` what belongs to the user alone ·
 //! `sessions` conversations as they are kept ·
-//! `process` starting programs.
+//! `env` what commands see, and which values are secrets ·
+//! `job` running commands ·
+//! `process` starting programs that outlive us.
 #![expect(
     clippy::disallowed_methods,
     reason = "this crate is the one that touches files and starts processes"
@@ -34,7 +36,9 @@ mod boundary;
 mod checkpoint;
 mod commit;
 mod effect;
+mod env;
 mod handle;
+mod job;
 mod journal;
 mod lines;
 mod list;
@@ -64,7 +68,17 @@ pub use commit::{
     Recovery, RecoveryAction, prepare,
 };
 pub use effect::{Area, Effect, Expect, FaultPlan, Faults, FsError, NewMode, Stage, Staged};
+pub use env::{
+    DotEnv, DotEnvProblem, DotEnvState, EnvError, EnvSnapshot, EnvSource, MaskStream, Masker,
+    SessionEnv, is_inherited, is_secret_name, parse_dotenv, read_dotenv,
+};
 pub use handle::{Kind, Stat};
+pub use job::{
+    Borders, Heard, JOB_MARK, JobError, JobLimits, JobListener, JobOptions, JobOrigin, JobRecord,
+    JobSpec, JobState, JobStream, JobView, Jobs, Kept, Launch, MAX_STDIN_BYTES, NoSandbox, Plain,
+    ProcessRecord, Program, ProgramPlace, ProgramRecord, Programs, Removed, Sandbox, StreamTotals,
+    Wake, job_of_process, plain,
+};
 pub use journal::{Finding, Follower, Journal, JournalOptions, Record as JournalRecord, Report};
 pub use list::{Listed, ListedKind, Listing, list};
 pub use private::{PrivateError, PrivateStore};

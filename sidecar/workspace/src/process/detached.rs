@@ -6,8 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
-/// How many open files are looked at where the system cannot do it in one call.
-const MOST_FILES: i32 = 65_536;
+use super::inherit::leave_files_behind;
 
 /// A process in a session of its own, without our terminal, stdio or open files.
 #[derive(Debug)]
@@ -60,27 +59,11 @@ pub fn spawn_detached(
         reason = "the standard library has no safe way to run code between fork and exec"
     )]
     // SAFETY: the closure makes system calls only: it allocates nothing, takes no lock and touches no memory
-    // of other threads, as the child of a threaded process must until exec. The calls that are not wrapped
-    // safely set a flag on numbers of open files; a number that names none fails and does nothing else.
+    // of other threads, as the child of a threaded process must until exec.
     unsafe {
         command.pre_exec(|| {
             rustix::process::setsid()?;
-            // Marked to be closed by exec, not closed at once: the standard library's own pipe must live
-            // until then, to tell why exec failed.
-            #[cfg(target_os = "linux")]
-            if libc::syscall(
-                libc::SYS_close_range,
-                3u32,
-                u32::MAX,
-                libc::CLOSE_RANGE_CLOEXEC,
-            ) == 0
-            {
-                return Ok(());
-            }
-            // An older kernel, or another system: one by one, as far as a process usually has any.
-            for number in 3..MOST_FILES {
-                libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC);
-            }
+            leave_files_behind();
             Ok(())
         });
     }
