@@ -228,7 +228,10 @@ impl HunkSet {
         for (slot, (key, _)) in (first..).zip(&*inside) {
             self.slots[*key as usize] = slot as u32;
         }
-        if let Some(entry) = owner.and_then(|owner| self.entry_mut(owner.key)) {
+        if let Some(owner) = owner
+            && let Some(entry) = self.entry_mut(owner.key)
+        {
+            entry.remember_own(owner.kind, edit, before);
             entry.region = None;
         }
         match owner {
@@ -332,6 +335,8 @@ impl HunkSet {
 
 impl Entry {
     /// The place that the hunk had before the last edit of it, if this edit takes that one back.
+    ///
+    /// What the place reads is to be looked at anew then, so it gets a region.
     fn taken_back(
         &mut self,
         range: &Range<usize>,
@@ -342,9 +347,14 @@ impl Entry {
             return None;
         }
         let step = self.steps.pop()?;
-        if self.region.is_some() || step.region.is_some() {
-            self.region = Some(step.region.unwrap_or_else(|| self.own_region()));
+        let is_certain = self.region.is_none();
+        let is_harmless = !matches!(effect(range, edit, false), Effect::Against);
+        if is_certain && is_harmless && step.region.is_some() {
+            // Its lines have come together since, and stay together: how they did counts no more.
+            self.steps.clear();
+            return None;
         }
+        self.region = Some(step.region.unwrap_or_else(|| self.own_region()));
         let end = range.end.max(edit.at.end) - edit.at.end + edit.at.start + edit.text.len();
         let start = step
             .inside
@@ -367,6 +377,17 @@ impl Entry {
                 && last.old == edit.text
                 && linewise::slice(before, edit.origin..edit.origin + edit.at.len()) == last.new
         })
+    }
+
+    /// Remembers the hunk's own edit, or forgets it with the undoing of it.
+    fn remember_own(&mut self, kind: Ownership, edit: &Edit<'_>, before: &Rope) {
+        match kind {
+            Ownership::Applied => self.remember(&edit.at, edit, before),
+            Ownership::Reverted if self.is_taken_back(&edit.at, edit, before) => {
+                self.steps.pop();
+            }
+            Ownership::Reverted => self.steps.clear(),
+        }
     }
 
     /// Remembers an edit that moves an edge of the hunk.

@@ -23,12 +23,29 @@ enum Reading {
 impl HunkSet {
     /// Reads the places of the hunks in `keys` in `text`, and settles what that means.
     pub(super) fn evaluate(&mut self, keys: &[u32], text: &Rope, events: &mut Vec<HunkEvent>) {
+        // What breaks gives its lines free before others claim them.
+        for &key in keys {
+            self.break_pending(key, text, events);
+        }
         // What is put in by this very change is no undoing of what had been put in before.
         let mut applied = Vec::new();
         for &key in keys {
             self.evaluate_unapplied(key, text, &mut applied, events);
         }
         while self.evaluate_accepted(keys, text, &applied, events) {}
+    }
+
+    /// Makes a pending hunk a conflict when its place reads neither its lines nor its replacement.
+    fn break_pending(&mut self, key: u32, text: &Rope, events: &mut Vec<HunkEvent>) {
+        let is_broken = self.entry(key).is_some_and(|entry| {
+            entry.is_pending()
+                && entry.region.is_some()
+                && matches!(entry.reading(&self.range_of(key), text), Reading::Other)
+        });
+        if is_broken {
+            self.turn(key, HunkState::Conflict(ConflictInfo::Changed));
+            self.event(key, events, |id| HunkEvent::Conflicted { id });
+        }
     }
 
     /// Reads the place of a hunk that is not accepted.
@@ -54,10 +71,6 @@ impl HunkSet {
                 self.settle_applied(key, events);
             }
             (HunkState::Pending, Reading::Old(place)) => self.restore_place(key, place),
-            (HunkState::Pending, Reading::Other) => {
-                self.turn(key, HunkState::Conflict(ConflictInfo::Changed));
-                self.event(key, events, |id| HunkEvent::Conflicted { id });
-            }
             (HunkState::Conflict(info), Reading::Old(place)) => {
                 let is_lifted = lifts(info);
                 if self.is_taken(key, &place) {

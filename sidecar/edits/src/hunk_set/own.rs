@@ -106,6 +106,14 @@ impl HunkSet {
     /// The announced hunks that a change puts in, when it does nothing else.
     pub(super) fn expected_parts(&self, whole: &Edit<'_>, old: &str) -> Option<Vec<OwnPart>> {
         let slots = self.touched(&whole.at);
+        // Where one is half done the rest of it comes first.
+        let is_half_done = |slot: &usize| {
+            let entry = self.entry(self.anchors.key(*slot));
+            entry.is_some_and(Entry::is_half_done)
+        };
+        if slots.iter().any(is_half_done) {
+            return None;
+        }
         self.parts(&slots, whole, old, Ownership::Applied, Entry::is_expected)
     }
 
@@ -227,11 +235,12 @@ impl HunkSet {
         let owner = self.owner(&self.touched(&at), &slid, before)?;
         // Told where an announced edit is awaited, it is a part of that and of nothing else.
         let is_announced = |key: u32| self.entry(key).is_some_and(|entry| entry.expected);
-        let told = self.touched(&edit.at);
-        let is_awaited = told
-            .iter()
-            .any(|slot| is_announced(self.anchors.key(*slot)));
-        if is_awaited && !is_announced(owner.key) {
+        let is_part_of_awaited = |slot: usize| {
+            let key = self.anchors.key(slot);
+            let is_first_half = edit.text.is_empty() && self.anchors.range(slot) == edit.at;
+            is_announced(key) && (is_first_half || !is_announced(owner.key))
+        };
+        if self.touched(&edit.at).into_iter().any(is_part_of_awaited) {
             return None;
         }
         // Nor may it break there what it would leave alone where it was told.

@@ -59,10 +59,19 @@ impl HunkSet {
     ///
     /// # Errors
     ///
-    /// As [`HunkSet::edits_for_undo`].
+    /// As [`HunkSet::edits_for_undo`], and [`HunkError::Overlap`] when there is nothing to take out
+    /// and another pending hunk claims the lines.
     pub fn undo_accept(&mut self, text: &Rope, ids: &[HunkId]) -> Result<Accepted, HunkError> {
         let changes = self.edits_for_undo(text, ids)?;
         let keys = self.keys_by_place(ids)?;
+        for (&key, change) in keys.iter().zip(&changes) {
+            // Hunks on lines that go become conflicts; on lines that stay they stay.
+            if change.text == linewise::slice(text, change.range.clone())
+                && let Some(entry) = self.entry(key)
+            {
+                self.free(&entry.hunk.id, key, &change.range)?;
+            }
+        }
         Ok(self.apply_own(text, &keys, changes, Ownership::Reverted))
     }
 
