@@ -344,6 +344,10 @@ export type DecideParams = {
    * Withdraw rather than reject.
    */
   withdraw: boolean;
+  /**
+   * Answer with every file of the transaction; else only with those that were decided.
+   */
+  allFiles: boolean;
 };
 
 /**
@@ -369,9 +373,13 @@ export type DecidePlanParams = {
  */
 export type DecideResult = {
   /**
-   * The transaction after it.
+   * The transaction after it. `files` holds those that were decided, or all when `allFiles` asked for them.
    */
   transaction: Transaction;
+  /**
+   * Hunks, and operations of whole files, that still wait for a decision in it, conflicts among them.
+   */
+  left: number;
   /**
    * The receipt, when anything was decided.
    */

@@ -130,6 +130,9 @@ pub struct DecideParams {
     /// Withdraw rather than reject.
     #[serde(default)]
     pub withdraw: bool,
+    /// Answer with every file of the transaction; else only with those that were decided.
+    #[serde(default)]
+    pub all_files: bool,
 }
 }
 
@@ -161,8 +164,10 @@ pub struct Receipt {
 wire! {
 /// Result of a decision.
 pub struct DecideResult {
-    /// The transaction after it.
+    /// The transaction after it. `files` holds those that were decided, or all when `allFiles` asked for them.
     pub transaction: Transaction,
+    /// Hunks, and operations of whole files, that still wait for a decision in it, conflicts among them.
+    pub left: u32,
     /// The receipt, when anything was decided.
     #[serde(default)]
     pub receipt: Option<Receipt>,

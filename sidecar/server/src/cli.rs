@@ -13,6 +13,7 @@ mod args;
 mod ask;
 mod client;
 mod decide;
+mod interrupt;
 mod journal;
 mod progress;
 mod project;

@@ -44,7 +44,7 @@ use crate::hubs::HubsOptions;
 use crate::lsp::outbox::Outbox;
 use crate::lsp::profile::ClientProfile;
 use documents::{Copy, Documents};
-use event::{ClientId, Event, HubHandle, Request};
+use event::{ClientId, Event, HubHandle, Later, Request};
 use work::{Done, Worker};
 
 /// What a hub is given.
@@ -430,10 +430,6 @@ impl Hub {
         Some(path.as_str().to_owned())
     }
 
-    fn uri_of(&self, path: &str) -> String {
-        redline_workspace::path_to_uri(&self.root.join(path).to_string_lossy())
-    }
-
     fn new_id(&self, prefix: &str) -> String {
         crate::clock::new_id(prefix)
     }
@@ -455,8 +451,67 @@ impl Hub {
             .map_or_else(|| "unknown".to_owned(), |each| each.profile.name.clone())
     }
 
-    fn wire(&self, transaction: &Transaction) -> v1::Transaction {
-        present::transaction(transaction, &|path| self.uri_of(path))
+    /// A transaction as it stands, to be put in wire form by whoever asked.
+    fn later(&self, transaction: &Transaction) -> Later<v1::Transaction> {
+        self.later_files(transaction, None)
+    }
+
+    /// As [`Self::later`], with the files at `paths` alone.
+    fn later_files(
+        &self,
+        transaction: &Transaction,
+        paths: Option<BTreeSet<String>>,
+    ) -> Later<v1::Transaction> {
+        // A snapshot: its files are shared, and the hub copies what it changes.
+        let transaction = transaction.clone();
+        let root = self.root.clone();
+        Box::new(move || {
+            let shown = |path: &str| paths.as_ref().is_none_or(|paths| paths.contains(path));
+            present::transaction(&transaction, &|path| uri_of(&root, path), &shown)
+        })
+    }
+
+    fn later_of(&self, id: &str) -> Result<Later<v1::Transaction>, Failure> {
+        self.transactions
+            .get(id)
+            .map(|transaction| self.later(transaction))
+            .ok_or_else(|| pages::unknown_transaction(id))
+    }
+
+    /// The answer to a decision on the files at `paths`.
+    fn decided(
+        &self,
+        id: &str,
+        receipt: v1::Receipt,
+        paths: Option<BTreeSet<String>>,
+    ) -> Result<Later<v1::DecideResult>, Failure> {
+        let transaction = self
+            .transactions
+            .get(id)
+            .ok_or_else(|| pages::unknown_transaction(id))?;
+        let left = present::left(transaction);
+        let transaction = self.later_files(transaction, paths);
+        Ok(Box::new(move || v1::DecideResult {
+            transaction: transaction(),
+            left,
+            receipt: Some(receipt),
+        }))
+    }
+
+    /// Transactions as they stand: all that are remembered, or those that wait.
+    fn later_list(&self, settled: bool) -> Later<Vec<v1::Transaction>> {
+        let listed: Vec<_> = self
+            .transactions
+            .values()
+            .filter(|transaction| settled || !transaction.is_settled())
+            .map(|transaction| self.later(transaction))
+            .collect();
+        Box::new(move || {
+            listed
+                .into_iter()
+                .map(|transaction| transaction())
+                .collect()
+        })
     }
 
     /// Anchors what waits as this client sees it: lines count in the text as it stands now.
@@ -472,24 +527,28 @@ impl Hub {
         }
     }
 
-    fn status(&mut self) -> v1::StatusResult {
-        v1::StatusResult {
+    fn status(&self) -> Later<v1::StatusResult> {
+        let transactions = self.later_list(false);
+        let status = v1::StatusResult {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             workspace: self.root.display().to_string(),
             mode: "manual".to_owned(),
             model: self.process.models.configured(),
             in_process: self.process.in_process,
-            transactions: self
-                .transactions
-                .values()
-                .filter(|transaction| !transaction.is_settled())
-                .map(|transaction| self.wire(transaction))
-                .collect(),
+            transactions: Vec::new(),
             approvals: Vec::new(),
             recovery: self.recovery.clone(),
             notices: self.notices.clone(),
-        }
+        };
+        Box::new(move || v1::StatusResult {
+            transactions: transactions(),
+            ..status
+        })
     }
+}
+
+fn uri_of(root: &std::path::Path, path: &str) -> String {
+    redline_workspace::path_to_uri(&root.join(path).to_string_lossy())
 }
 
 /// A file's hunks, anchored to another text.

@@ -7,6 +7,7 @@
 //! - `profile`: what one client can do
 //! - `outbox`, `client`: what waits for a client, and its sending
 //! - `actions`, `diagnostics`, `commands`: hunks in plain LSP
+//! - `written`: large results, past the framework
 
 pub(crate) mod actions;
 pub(crate) mod client;
@@ -16,6 +17,7 @@ pub(crate) mod face;
 pub(crate) mod outbox;
 pub(crate) mod profile;
 pub mod transport;
+mod written;
 
 use std::sync::Arc;
 

@@ -60,9 +60,20 @@ fn sync_all(folder: &std::path::Path) -> Result<()> {
     Ok(())
 }
 
-/// A transaction with ten hunks in each of its files, decided hunk by hunk over one connection.
+/// Who accepts a hunk.
+#[derive(Debug, Clone, Copy)]
+enum Who {
+    /// An editor, over its connection.
+    Editor,
+    /// A person, with `redline accept`.
+    Person,
+    /// A script, with `redline accept --json`, which prints every file of the transaction.
+    Script,
+}
+
+/// A transaction of many hunks, decided one by one.
 struct Many {
-    _project: Project,
+    project: Project,
     editor: Editor,
     id: String,
     hunks: Vec<Value>,
@@ -73,7 +84,7 @@ impl Many {
         let project = Project::new()?;
         let mut edits = Vec::new();
         // The one file has as many hunks as are needed for all runs.
-        let per_file = if files == 1 { 40 } else { 2 };
+        let per_file = if files == 1 { 100 } else { 2 };
         for file in 0..files {
             let text: String = (0..per_file)
                 .map(|n| format!("hunk {n} here\n\n\n"))
@@ -100,20 +111,33 @@ impl Many {
             .context("id")?
             .to_owned();
         Ok(Many {
-            _project: project,
+            project,
             editor,
             id,
             hunks,
         })
     }
 
-    fn accept_one(&mut self) -> Result<Duration> {
+    fn accept_one(&mut self, who: Who) -> Result<Duration> {
         let hunk = self.hunks.pop().context("no hunk is left")?;
-        time(|| {
-            self.editor.client.request(
-                "redline/transaction/accept",
-                json!({"transactionId": self.id, "hunks": [{"id": hunk["id"]}]}),
-            )
+        let hunk = hunk["id"].as_str().context("id")?;
+        let arguments = ["accept", &self.id, "--hunk", hunk, "--json"];
+        time(|| match who {
+            Who::Editor => {
+                self.editor.client.request(
+                    "redline/transaction/accept",
+                    json!({"transactionId": self.id, "hunks": [{"id": hunk}]}),
+                )?;
+                Ok(())
+            }
+            Who::Person => {
+                self.project.run(&arguments[..4])?.expect_code(0)?;
+                Ok(())
+            }
+            Who::Script => {
+                self.project.run(&arguments)?.expect_code(0)?;
+                Ok(())
+            }
         })
     }
 }
@@ -121,16 +145,22 @@ impl Many {
 fn one_hunk(files: usize, quick: bool) -> Result<()> {
     let mut many = Many::start(files)?;
     let mut one = Many::start(1)?;
-    let (ours, reference) = medians_ms(
-        if quick { 1 } else { 25 },
-        || many.accept_one(),
-        || one.accept_one(),
-    )?;
-    compare(
-        &format!("accept one hunk of {files} files / of 1 file"),
-        ours,
-        reference,
-        2.0,
-    );
+    for (who, name) in [
+        (Who::Editor, "in an editor"),
+        (Who::Person, "in a terminal"),
+        (Who::Script, "with --json"),
+    ] {
+        let (ours, reference) = medians_ms(
+            if quick { 1 } else { 25 },
+            || many.accept_one(who),
+            || one.accept_one(who),
+        )?;
+        compare(
+            &format!("accept one hunk {name}, of {files} files / of 1 file"),
+            ours,
+            reference,
+            2.0,
+        );
+    }
     Ok(())
 }

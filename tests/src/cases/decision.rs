@@ -46,7 +46,7 @@ impl Player<'_> {
     }
 
     fn params(&self, id: &str, decision: &Decision) -> Result<Value> {
-        let mut params = json!({"transactionId": id});
+        let mut params = json!({"transactionId": id, "allFiles": true});
         let revision = decision.revision.as_ref().and_then(Value::as_u64);
         match &decision.target {
             Target::All | Target::Proposal(_) => {

@@ -131,6 +131,7 @@
 ---@field lines? redline.LineRange[] Line ranges decided.
 ---@field reason? string For a rejection: why, told to the agent. For `Keep mine`: `withdraw` is true.
 ---@field withdraw? boolean Withdraw rather than reject.
+---@field allFiles? boolean Answer with every file of the transaction; else only with those that were decided.
 
 ---Params of `redline/plan/decide`; the second decision on one plan is `ALREADY_SETTLED`.
 ---@class (exact) redline.DecidePlanParams
@@ -140,7 +141,8 @@
 
 ---Result of a decision.
 ---@class (exact) redline.DecideResult
----@field transaction redline.Transaction The transaction after it.
+---@field transaction redline.Transaction The transaction after it. `files` holds those that were decided, or all when `allFiles` asked for them.
+---@field left integer Hunks, and operations of whole files, that still wait for a decision in it, conflicts among them.
 ---@field receipt? redline.Receipt The receipt, when anything was decided.
 
 ---Params of `redline/trust/decide`.

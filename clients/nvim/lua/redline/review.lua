@@ -92,17 +92,11 @@ local function failed(client, bufnr, err)
 end
 
 ---@param verb redline.Verb
----@param transaction redline.Transaction
----@param receipt? redline.Receipt
-local function told(verb, transaction, receipt)
-  local left = 0
-  for _, file in ipairs(transaction.files) do
-    for _, hunk in ipairs(file.hunks) do
-      left = left + ((hunk.state == "pending" or hunk.state == "conflict") and 1 or 0)
-    end
-  end
-  local count = require("redline.block").count
-  say(("%s %s · %s left"):format(count(receipt and #receipt.hunks or 0, "hunk"), PAST[verb], left == 0 and "none" or left))
+---@param result redline.DecideResult
+local function told(verb, result)
+  local hunks = result.receipt and #result.receipt.hunks or 0
+  local left = result.left == 0 and "none" or result.left
+  say(("%s %s · %s left"):format(require("redline.block").count(hunks, "hunk"), PAST[verb], left))
 end
 
 ---@param client vim.lsp.Client
@@ -117,7 +111,7 @@ local function send(client, bufnr, verb, params, on_done)
     if err then
       failed(client, bufnr, err)
     else
-      told(verb, result.transaction, result.receipt)
+      told(verb, result)
     end
     if on_done then
       on_done(err)

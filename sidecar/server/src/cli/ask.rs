@@ -6,6 +6,7 @@ use super::{
     Context, args,
     client::{Client, cancel_body},
     decide::line_range,
+    interrupt::on_interrupt,
     shapes,
     show::get,
     terminal::{Paint, Style, clean, clean_lines, fit},
@@ -24,7 +25,6 @@ use std::{
     collections::HashMap,
     io::{self, Read},
     path::Path,
-    thread,
 };
 
 /// Id of the cancel request; the answers to it are not waited for.
@@ -301,27 +301,15 @@ fn cancel_on_interrupt(client: &Client, session_id: &str) -> Result<(), Failure>
     let Some(cancel) = cancel_body(session_id, CANCEL_ID) else {
         return Ok(());
     };
-    let broken = |error: &io::Error| Failure::io("cannot listen for Ctrl-C", error);
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| broken(&error))?;
-    let mut interrupts = runtime
-        .block_on(async {
-            tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt())
-        })
-        .map_err(|error| broken(&error))?;
-    thread::Builder::new()
-        .name("interrupt".to_owned())
-        .spawn(move || {
-            runtime.block_on(interrupts.recv());
-            // A connection that is gone is seen by who reads it.
-            let _ = write_frame(&mut sender, &cancel);
-            runtime.block_on(interrupts.recv());
+    let mut cancelled = false;
+    on_interrupt(move || {
+        if cancelled {
             std::process::exit(exit::CANCELLED);
-        })
-        .map(|_| ())
-        .map_err(|error| broken(&error))
+        }
+        cancelled = true;
+        // A connection that is gone is seen by who reads it.
+        let _ = write_frame(&mut sender, &cancel);
+    })
 }
 
 /// What to say: the words of the command line, or standard input for `-`.

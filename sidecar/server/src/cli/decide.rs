@@ -28,7 +28,9 @@ impl Verb {
 
 pub(crate) fn run(context: &mut Context<'_>, options: Decide, verb: Verb) -> Result<i32, Failure> {
     let root = context.root()?;
-    let params = params(options, &root)?;
+    let mut params = params(options, &root)?;
+    // What a person reads names the receipt's files alone.
+    params.all_files = context.terminal.json;
     let mut client = context.client()?;
     let progress = Progress::start("deciding");
     let answer = client.request::<DecideResult>(verb.method(), &params);

@@ -8,9 +8,15 @@ use redline_protocol::v1::{
     FileChange, Hunk, HunkState, MatchRung, OperationKind, Transaction, TransactionState,
 };
 use std::{fmt::Write as _, ops::Range};
+use unicode_width::UnicodeWidthStr;
+use words::{Words, window};
+
+mod words;
 
 /// Lines of a hunk shown before the rest is only counted.
 const PREVIEW_LINES: usize = 40;
+/// Rows of the terminal that one line of a preview may take.
+const PREVIEW_ROWS: usize = 3;
 
 /// Text around a hunk, as it stands in the file.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -28,6 +34,22 @@ pub(crate) enum Extent {
     Whole,
     /// The first lines, and how many follow.
     Preview,
+}
+
+/// A rendered line of a hunk.
+struct Line {
+    text: String,
+    /// Only a part of it is shown.
+    is_cut: bool,
+}
+
+impl Line {
+    fn whole(text: String) -> Self {
+        Self {
+            text,
+            is_cut: false,
+        }
+    }
 }
 
 /// Renders for one terminal.
@@ -109,47 +131,47 @@ impl Renderer {
         if let Some(rationale) = &hunk.rationale {
             out.push_str(&self.reason(rationale));
         }
-        if let Some(conflict) = &hunk.conflict {
-            out.push_str(&self.conflict(conflict));
-            return out;
-        }
-        let mut lines = Vec::new();
-        let context = context.cloned().unwrap_or_default();
-        lines.extend(
-            context
-                .before
-                .iter()
-                .map(|line| format!(" {}", clean(line))),
-        );
-        lines.extend(self.changed_lines(hunk));
-        if hunk.no_newline_at_end {
-            lines.push(
-                self.paint
-                    .text(Style::Dim, "\\ no newline at the end of the file"),
-            );
-        }
-        lines.extend(context.after.iter().map(|line| format!(" {}", clean(line))));
+        let lines = match &hunk.conflict {
+            Some(conflict) => self.conflict(conflict, extent),
+            None => self.diff(hunk, context, extent),
+        };
         let shown = match extent {
             Extent::Preview if lines.len() > PREVIEW_LINES + 1 => PREVIEW_LINES,
             Extent::Preview | Extent::Whole => lines.len(),
         };
         for line in &lines[..shown] {
-            out.push_str(line);
+            out.push_str(&line.text);
             out.push('\n');
         }
-        if shown < lines.len() {
-            let more = format!("… {} more lines (p shows all)", lines.len() - shown);
-            self.paint.push(&mut out, Style::Dim, &more);
-            out.push('\n');
-        }
+        let more = match (lines.len() - shown, lines.iter().any(|line| line.is_cut)) {
+            (0, false) => return out,
+            (0, true) => "… long lines are cut (p shows all)".to_owned(),
+            (more, _) => format!("… {} (p shows all)", count(more, "more line")),
+        };
+        self.paint.push(&mut out, Style::Dim, &more);
+        out.push('\n');
         out
+    }
+
+    fn diff(self, hunk: &Hunk, context: Option<&Context>, extent: Extent) -> Vec<Line> {
+        let around = |lines: &[String]| {
+            let plain = lines.iter().map(|line| self.plain(' ', line, None, extent));
+            plain.collect::<Vec<_>>()
+        };
+        let mut lines = context.map_or_else(Vec::new, |context| around(&context.before));
+        lines.extend(self.changed_lines(hunk, extent));
+        if hunk.no_newline_at_end {
+            lines.push(Line::whole(
+                self.paint
+                    .text(Style::Dim, "\\ no newline at the end of the file"),
+            ));
+        }
+        lines.extend(context.map_or_else(Vec::new, |context| around(&context.after)));
+        lines
     }
 
     /// `@@ 12 @@ 3/4 +4 −2 · accepted · amended`, and the id.
     fn hunk_line(self, hunk: &Hunk, total: usize) -> String {
-        let mut out = self
-            .paint
-            .text(Style::Place, &format!("@@ {} @@", hunk.start_line));
         let mut facts = vec![format!(
             " {}/{total} +{} −{}",
             hunk.index,
@@ -173,21 +195,27 @@ impl Renderer {
         if let Some(rung) = rung(hunk.matched) {
             facts.push(rung.to_owned());
         }
-        out.push_str(&facts.join(" · "));
-        out.push(' ');
-        self.paint.push(&mut out, Style::Dim, &hunk.id);
+        let place = format!("@@ {} @@", hunk.start_line);
+        let facts = facts.join(" · ");
+        let mut out = self.paint.text(Style::Place, &place);
+        out.push_str(&facts);
+        // The id is for scripts: on a narrow terminal it goes first.
+        if place.width() + facts.width() + 1 + hunk.id.width() <= self.width {
+            out.push(' ');
+            self.paint.push(&mut out, Style::Dim, &hunk.id);
+        }
         out.push('\n');
         out
     }
 
-    fn changed_lines(self, hunk: &Hunk) -> Vec<String> {
+    fn changed_lines(self, hunk: &Hunk, extent: Extent) -> Vec<Line> {
         let words = Words::between(&hunk.removed, &hunk.added);
         let side =
             |sign: char, lines: &[String], spans: &[Vec<Range<usize>>], styles: [Style; 2]| {
                 lines
                     .iter()
                     .zip(spans)
-                    .map(|(line, spans)| self.line(sign, line, spans, styles))
+                    .map(|(line, spans)| self.line(sign, line, spans, styles, extent))
                     .collect::<Vec<_>>()
             };
         let mut lines = side(
@@ -205,48 +233,85 @@ impl Renderer {
         lines
     }
 
+    /// A line with its words marked; in a preview no more of it than a few rows.
     fn line(
         self,
         sign: char,
         line: &str,
         spans: &[Range<usize>],
         [plain, word]: [Style; 2],
-    ) -> String {
+        extent: Extent,
+    ) -> Line {
+        let window = match extent {
+            Extent::Whole => 0..line.len(),
+            Extent::Preview => window(line, spans, self.preview_columns()),
+        };
         let mut out = String::new();
         let mut text = sign.to_string();
-        let mut at = 0;
+        if window.start > 0 {
+            text.push('…');
+        }
+        let mut at = window.start;
         for span in spans {
+            let span = span.start.max(at)..span.end.min(window.end);
+            if span.is_empty() {
+                continue;
+            }
             text.push_str(&clean(&line[at..span.start]));
             self.paint.push(&mut out, plain, &text);
             self.paint.push(&mut out, word, &clean(&line[span.clone()]));
             text.clear();
             at = span.end;
         }
-        text.push_str(&clean(&line[at..]));
+        text.push_str(&clean(&line[at..window.end]));
+        if window.end < line.len() {
+            text.push('…');
+        }
         self.paint.push(&mut out, plain, &text);
-        out
+        Line {
+            text: out,
+            is_cut: window.len() < line.len(),
+        }
+    }
+
+    /// A line in one style, or in none.
+    fn plain(self, sign: char, line: &str, style: Option<Style>, extent: Extent) -> Line {
+        let window = match extent {
+            Extent::Whole => 0..line.len(),
+            Extent::Preview => window(line, &[], self.preview_columns()),
+        };
+        let is_cut = window.len() < line.len();
+        let mut text = format!("{sign}{}", clean(&line[window]));
+        if is_cut {
+            text.push('…');
+        }
+        Line {
+            text: style.map_or_else(|| text.clone(), |style| self.paint.text(style, &text)),
+            is_cut,
+        }
+    }
+
+    /// Columns of a preview's line, without its sign and the marks of a cut.
+    fn preview_columns(self) -> usize {
+        self.width * PREVIEW_ROWS - 3
     }
 
     /// The three sides of a conflict.
-    fn conflict(self, conflict: &redline_protocol::v1::Conflict) -> String {
-        let mut out = String::new();
+    fn conflict(self, conflict: &redline_protocol::v1::Conflict, extent: Extent) -> Vec<Line> {
         let why = format!("! conflict: {}", conflict.reason);
-        for line in wrap(&why, "", self.width) {
-            self.paint.push(&mut out, Style::Warning, &line);
-            out.push('\n');
-        }
+        let why = wrap(&why, "", self.width).into_iter();
+        let mut out: Vec<Line> = why
+            .map(|line| Line::whole(self.paint.text(Style::Warning, &line)))
+            .collect();
         for (name, sign, lines, style) in [
             ("written against", ' ', &conflict.base, Style::Dim),
             ("stands there now", '-', &conflict.current, Style::Removed),
             ("proposed", '+', &conflict.proposed, Style::Added),
         ] {
-            self.paint.push(&mut out, Style::Dim, &format!("  {name}:"));
-            out.push('\n');
-            for line in lines {
-                self.paint
-                    .push(&mut out, style, &format!("{sign}{}", clean(line)));
-                out.push('\n');
-            }
+            let name = self.paint.text(Style::Dim, &format!("  {name}:"));
+            out.push(Line::whole(name));
+            let lines = lines.iter();
+            out.extend(lines.map(|line| self.plain(sign, line, Some(style), extent)));
         }
         out
     }
@@ -340,68 +405,6 @@ fn rung(matched: MatchRung) -> Option<&'static str> {
         MatchRung::Indentation => Some("found at another indentation"),
         MatchRung::Lookalike => Some("found by look-alike characters"),
     }
-}
-
-/// The words of each line that differ, as byte ranges of the line.
-#[derive(Debug, PartialEq, Eq)]
-struct Words {
-    removed: Vec<Vec<Range<usize>>>,
-    added: Vec<Vec<Range<usize>>>,
-}
-
-impl Words {
-    /// Compares both sides as whole texts, so that a line that moved within the hunk is seen.
-    fn between(removed: &[String], added: &[String]) -> Self {
-        let none = |lines: &[String]| vec![Vec::new(); lines.len()];
-        if removed.is_empty() || added.is_empty() {
-            return Self {
-                removed: none(removed),
-                added: none(added),
-            };
-        }
-        let diff = redline_edits::diff_words(&removed.join("\n"), &added.join("\n"));
-        Self {
-            removed: by_line(removed, &diff.old),
-            added: by_line(added, &diff.new),
-        }
-    }
-}
-
-/// Of a line that differs in more than this share, no words are marked: the line itself is.
-const MARKED_PERCENT: usize = 70;
-
-/// Cuts ranges of the joined lines at the lines' ends.
-fn by_line(lines: &[String], ranges: &[Range<usize>]) -> Vec<Vec<Range<usize>>> {
-    let mut start = 0;
-    lines
-        .iter()
-        .map(|line| {
-            let end = start + line.len();
-            let cut = ranges
-                .iter()
-                .filter(|range| range.start < end && range.end > start)
-                .map(|range| range.start.max(start) - start..range.end.min(end) - start)
-                .map(|range| trim(line, range))
-                .filter(|range| !range.is_empty())
-                .collect::<Vec<_>>();
-            start = end + 1;
-            let marked: usize = cut.iter().map(ExactSizeIterator::len).sum();
-            match marked * 100 > line.trim().len() * MARKED_PERCENT {
-                true => Vec::new(),
-                false => cut,
-            }
-        })
-        .collect()
-}
-
-/// A mark on blanks at the ends of a change says nothing.
-fn trim(line: &str, range: Range<usize>) -> Range<usize> {
-    let text = &line[range.clone()];
-    if text.trim().is_empty() {
-        return range;
-    }
-    let start = range.start + (text.len() - text.trim_start().len());
-    start..start + text.trim().len()
 }
 
 #[cfg(test)]

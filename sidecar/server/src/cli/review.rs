@@ -2,8 +2,9 @@
 //!
 //! Owns: the dialogue. Decisions are collected and carried out together, one acceptance and one
 //! rejection for each transaction, when the walk ends or the reviewer quits; an edit or a split is
-//! carried out at once. Must not know: whether a decision holds; what moved meanwhile is refused by
-//! the hub, and walked again.
+//! carried out at once, and so is proposing a conflict again. Ctrl-C leaves what was not carried out as it
+//! is. Must not know: whether a decision holds; what moved meanwhile is refused by the hub, and walked
+//! again.
 
 mod editor;
 mod walk;
@@ -12,6 +13,7 @@ use super::{
     Context,
     client::Client,
     decide::{self, Verb},
+    interrupt::on_interrupt,
     render::{Extent, Renderer, total},
     shapes,
     show::{get, status_of},
@@ -19,10 +21,17 @@ use super::{
 };
 use crate::failure::{Failure, exit};
 use redline_protocol::v1::{
-    AmendParams, DecideParams, DecideResult, FileRef, HunkRef, SplitParams, Transaction, method,
+    AmendParams, DecideParams, DecideResult, FileRef, HunkRef, ReproposeParams, SplitParams,
+    Transaction, method,
 };
 use serde_json::json;
-use std::path::PathBuf;
+use std::{
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 use walk::{Choice, Item, Walk};
 
 const HELP: &str = "\
@@ -38,14 +47,35 @@ j - leave it undecided, see the next undecided one
 k - see the one before
 p - print the whole hunk again
 q - quit; what was decided so far is carried out, the rest stays pending
+    (Ctrl-D does the same; Ctrl-C quits and carries out nothing)
 ? - print this help
 ";
 
-const HELP_CONFLICT: &str = "\
-n - reject this hunk
-w - keep mine: withdraw it
-j, k, d, D, p, q, ? - as for other hunks
+const HELP_FILE: &str = "\
+y - accept it
+n - reject it
+a, d, A, D, j, k, p, q, ? - as for hunks: accept or reject the rest of the
+    file or of the transaction, go on, go back, print it whole, quit, help
 ";
+
+const HELP_CONFLICT: &str = "\
+r - propose again: on the lines that stand there now
+w - keep mine: withdraw the hunk
+t - show the three sides, whole
+n - reject this hunk
+d - reject this hunk and all later ones of this file
+D - reject all that is undecided in this transaction
+j, k, q, ? - go on, go back, quit, help
+";
+
+const HELP_FILE_CONFLICT: &str = "\
+w - keep mine: withdraw it
+n - reject it
+d, D, j, k, p, q, ? - as for hunks
+";
+
+/// What can be done about a conflict, under its sides.
+const CONFLICT_CHOICES: &str = "r propose again · w keep mine · t show the three sides";
 
 /// Changes one hunk of a transaction; gives the transaction after it, unless nothing changed.
 type Change<R> = fn(&mut R, &Transaction, HunkRef, Item) -> Result<Option<Transaction>, Failure>;
@@ -60,14 +90,48 @@ pub(crate) fn run(context: &mut Context<'_>, transaction: Option<String>) -> Res
     let root = context.root()?;
     let client = context.client()?;
     let renderer = context.renderer();
-    review(context.terminal, renderer, client, root, transaction)
+    let editing = Arc::new(AtomicBool::new(false));
+    leave_on_interrupt(context.terminal.json, Arc::clone(&editing))?;
+    let surroundings = Surroundings { root, editing };
+    review(
+        context.terminal,
+        renderer,
+        client,
+        surroundings,
+        transaction,
+    )
+}
+
+/// Where the review takes place.
+struct Surroundings {
+    root: PathBuf,
+    /// The reviewer's editor has the terminal, and Ctrl-C is meant for it.
+    editing: Arc<AtomicBool>,
+}
+
+/// Ends the review at Ctrl-C; what was decided and not carried out stays pending.
+fn leave_on_interrupt(json: bool, editing: Arc<AtomicBool>) -> Result<(), Failure> {
+    on_interrupt(move || {
+        if editing.load(Ordering::SeqCst) {
+            return;
+        }
+        let failure = Failure::new(
+            "CANCELLED",
+            "the review was left; what was not carried out stays pending",
+            "`redline review` goes on with it",
+        );
+        let mut terminal = Terminal::of_process(json, super::When::Auto);
+        terminal.aside("");
+        super::report(&failure, &mut terminal);
+        std::process::exit(exit::CANCELLED);
+    })
 }
 
 fn review(
     terminal: &mut Terminal,
     renderer: Renderer,
     mut client: Client,
-    root: PathBuf,
+    surroundings: Surroundings,
     transaction: Option<String>,
 ) -> Result<i32, Failure> {
     let mut review = Review {
@@ -76,7 +140,7 @@ fn review(
         renderer,
         decided: Vec::new(),
         conflict: false,
-        root,
+        surroundings,
     };
     let reviewed = review.all(transaction.as_deref());
     let (decided, conflict) = (std::mem::take(&mut review.decided), review.conflict);
@@ -102,7 +166,7 @@ struct Review<'a> {
     decided: Vec<DecideResult>,
     /// A decision could not be carried out, and was left.
     conflict: bool,
-    root: PathBuf,
+    surroundings: Surroundings,
 }
 
 impl Review<'_> {
@@ -185,15 +249,15 @@ impl Review<'_> {
                     }
                 }
                 ("q", _) => return Ok(End::Quit),
-                ("p", _) => {
+                ("p", _) | ("t", true) => {
                     self.show(transaction, item, Extent::Whole);
                     show = false;
                 }
                 ("s", false) => self.change(transaction, walk, item, Self::split)?,
                 ("e", false) => self.change(transaction, walk, item, Self::edit)?,
+                ("r", true) => self.change(transaction, walk, item, Self::propose_again)?,
                 _ => {
-                    let help = if is_conflict { HELP_CONFLICT } else { HELP };
-                    self.say(help);
+                    self.say(help(item, is_conflict));
                     show = false;
                 }
             }
@@ -201,7 +265,7 @@ impl Review<'_> {
         Ok(End::Done)
     }
 
-    /// Splits or edits: the hub changes the transaction, and the walk goes on in the new one.
+    /// Splits, edits or proposes again: the hub changes the transaction, and the walk goes on in the new one.
     fn change(
         &mut self,
         transaction: &mut Transaction,
@@ -210,7 +274,7 @@ impl Review<'_> {
         change: Change<Self>,
     ) -> Result<(), Failure> {
         let Some(hunk) = item.hunk(transaction) else {
-            self.say("only the lines of a hunk can be split or edited\n");
+            self.say("only a hunk can be split, edited or proposed again\n");
             return Ok(());
         };
         let shown = HunkRef {
@@ -264,7 +328,10 @@ impl Review<'_> {
             return Ok(None);
         };
         let path = &transaction.files[item.file()].path;
-        let Some(added) = editor::edit(path, &hunk.added)? else {
+        self.surroundings.editing.store(true, Ordering::SeqCst);
+        let edited = editor::edit(path, &hunk.added);
+        self.surroundings.editing.store(false, Ordering::SeqCst);
+        let Some(added) = edited? else {
             self.say("the proposed lines are as they were\n");
             return Ok(None);
         };
@@ -276,6 +343,23 @@ impl Review<'_> {
         self.client
             .request(method::TRANSACTION_AMEND, &params)
             .map(Some)
+    }
+
+    fn propose_again(
+        &mut self,
+        transaction: &Transaction,
+        hunk: HunkRef,
+        _: Item,
+    ) -> Result<Option<Transaction>, Failure> {
+        let params = ReproposeParams {
+            transaction_id: Some(transaction.id.clone()),
+            hunk,
+        };
+        let changed = self
+            .client
+            .request(method::TRANSACTION_REPROPOSE, &params)?;
+        self.say("proposed again, on the lines that stand there now\n");
+        Ok(Some(changed))
     }
 
     fn carry_out(&mut self, transaction: &Transaction, walk: &Walk) -> Result<(), Failure> {
@@ -290,7 +374,8 @@ impl Review<'_> {
             if hunks.is_empty() && files.is_empty() {
                 continue;
             }
-            let params = params(transaction, hunks, files, choice);
+            let mut params = params(transaction, hunks, files, choice);
+            params.all_files = self.terminal.json;
             let result: DecideResult = self.client.request(verb.method(), &params)?;
             revision = result.transaction.revision;
             let told = decide::told(&result);
@@ -304,7 +389,7 @@ impl Review<'_> {
         let text = match item.hunk(transaction) {
             Some(hunk) => {
                 let path = &transaction.files[item.file()].path;
-                let around = walk::context(&self.root, path, hunk);
+                let around = walk::context(&self.surroundings.root, path, hunk);
                 self.renderer
                     .hunk(hunk, total(transaction), around.as_ref(), extent)
             }
@@ -317,6 +402,14 @@ impl Review<'_> {
             }
         };
         self.say(&text);
+        let is_conflict = item
+            .hunk(transaction)
+            .is_some_and(|it| it.conflict.is_some());
+        if is_conflict && extent == Extent::Preview {
+            let choices = wrap(CONFLICT_CHOICES, "", self.renderer.width).join("\n");
+            let choices = self.renderer.paint.text(Style::Dim, &choices);
+            self.say(&format!("{choices}\n"));
+        }
     }
 
     fn warn(&mut self, text: &str) {
@@ -345,15 +438,25 @@ fn params(
     }
 }
 
+fn help(item: Item, is_conflict: bool) -> &'static str {
+    match (item, is_conflict) {
+        (Item::Hunk { .. }, false) => HELP,
+        (Item::Hunk { .. }, true) => HELP_CONFLICT,
+        (Item::File { .. }, false) => HELP_FILE,
+        (Item::File { .. }, true) => HELP_FILE_CONFLICT,
+    }
+}
+
 fn question(walk: &Walk, item: Item, is_conflict: bool) -> String {
     let (at, of) = walk.place();
     match (is_conflict, item) {
-        (true, _) => format!("({at}/{of}) Conflict [n,w,d,q,j,k,p,?]? "),
+        (true, Item::Hunk { .. }) => format!("({at}/{of}) Conflict [r,w,t,n,d,q,j,k,?]? "),
+        (true, Item::File { .. }) => format!("({at}/{of}) Conflict [w,n,d,q,j,k,p,?]? "),
         (false, Item::Hunk { .. }) => {
-            format!("({at}/{of}) Accept this hunk [y,n,s,e,a,d,q,j,k,?]? ")
+            format!("({at}/{of}) Accept this hunk [y,n,s,e,a,d,p,q,j,k,?]? ")
         }
         (false, Item::File { .. }) => {
-            format!("({at}/{of}) Accept this file's operation [y,n,a,d,q,j,k,?]? ")
+            format!("({at}/{of}) Accept this file's operation [y,n,a,d,p,q,j,k,?]? ")
         }
     }
 }

@@ -15,7 +15,7 @@
 //! It is sent again only when the text has moved on or the client has refused it: an editor that holds its
 //! `didChange` back (Neovim does, for 150 ms) would apply a second one on top of the first.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
 use redline_agent::Verdict;
@@ -26,7 +26,7 @@ use redline_workspace::{
 };
 
 use super::documents::Copy;
-use super::event::{ClientId, Reply};
+use super::event::{ClientId, Later, Reply};
 use super::offers::workspace_edit;
 use super::work::Done;
 use super::{Hub, derive, present, respond};
@@ -75,7 +75,8 @@ impl Order {
 
 /// Who waits for a commit.
 pub(crate) enum CommitReply {
-    Decide(Reply<v1::DecideResult>),
+    /// A decision, answered with the files at these paths, or all.
+    Decide(Reply<Later<v1::DecideResult>>, Option<BTreeSet<String>>),
     Restore(Reply<v1::RestoreResult>, String),
     /// The decision was made in the editor; nobody waits for an answer.
     Nobody,
@@ -84,7 +85,7 @@ pub(crate) enum CommitReply {
 impl CommitReply {
     pub(crate) fn refuse(self, failure: Failure) {
         match self {
-            Self::Decide(reply) => respond(reply, Err(failure)),
+            Self::Decide(reply, _) => respond(reply, Err(failure)),
             Self::Restore(reply, _) => respond(reply, Err(failure)),
             Self::Nobody => {
                 tracing::warn!(
@@ -529,12 +530,8 @@ impl Hub {
         }
         let receipt = present::receipt(&committed.receipt);
         match order.reply {
-            CommitReply::Decide(reply) => {
-                let answer = self.wire_of(&id).map(|transaction| v1::DecideResult {
-                    transaction,
-                    receipt: Some(receipt),
-                });
-                respond(reply, answer);
+            CommitReply::Decide(reply, paths) => {
+                respond(reply, self.decided(&id, receipt, paths));
             }
             CommitReply::Restore(reply, id) => respond(
                 reply,

@@ -8,6 +8,8 @@
 //! open, else the disk's. [`Hub::lead`] moves them there before anything is decided, and
 //! [`Hub::spread`] hands what was decided to every copy.
 
+use std::collections::BTreeSet;
+
 use redline_agent::Verdict;
 use redline_edits::{HunkEvent, HunkId};
 use redline_protocol::v1;
@@ -19,7 +21,7 @@ use ropey::Rope;
 
 use super::commit::{CommitReply, Order};
 use super::documents::Happened;
-use super::event::{ClientId, Reply, Verb};
+use super::event::{ClientId, Later, Reply, Verb};
 use super::pages::{unknown_hunk, unknown_transaction};
 use super::work::Done;
 use super::{Hub, derive, respond};
@@ -37,11 +39,13 @@ pub(crate) enum Answer {
     Decided {
         transaction: String,
         receipt: Box<v1::Receipt>,
-        reply: Reply<v1::DecideResult>,
+        /// Files to answer with; none: all.
+        paths: Option<BTreeSet<String>>,
+        reply: Reply<Later<v1::DecideResult>>,
     },
     Changed {
         transaction: String,
-        reply: Reply<v1::Transaction>,
+        reply: Reply<Later<v1::Transaction>>,
     },
 }
 
@@ -54,7 +58,7 @@ impl Hub {
         client: ClientId,
         verb: Verb,
         params: v1::DecideParams,
-        reply: Reply<v1::DecideResult>,
+        reply: Reply<Later<v1::DecideResult>>,
     ) {
         let selected = self.find(&params).and_then(|id| {
             self.may_decide(client, &id)?;
@@ -71,7 +75,7 @@ impl Hub {
             self.store(vec![(id.clone(), records)], None, Answer::Nobody);
         }
         match verb {
-            Verb::Accept => self.accept(client, &id, selection, reply),
+            Verb::Accept => self.accept(client, &id, selection, &params, reply),
             Verb::Reject => self.refuse(
                 client,
                 &id,
@@ -98,16 +102,18 @@ impl Hub {
         client: ClientId,
         id: &str,
         selection: Selection,
-        reply: Reply<v1::DecideResult>,
+        params: &v1::DecideParams,
+        reply: Reply<Later<v1::DecideResult>>,
     ) {
         let Some(transaction) = self.transactions.get(id).cloned() else {
             return respond(reply, Err(unknown_transaction(id)));
         };
+        let paths = answered(params, &selection);
         let request = self.commit_request(client, transaction, selection, Action::Accept);
         self.order(Order {
             client,
             request,
-            reply: CommitReply::Decide(reply),
+            reply: CommitReply::Decide(reply, paths),
             arrived: false,
         });
     }
@@ -141,7 +147,7 @@ impl Hub {
         selection: &Selection,
         how: Settlement,
         params: &v1::DecideParams,
-        reply: Reply<v1::DecideResult>,
+        reply: Reply<Later<v1::DecideResult>>,
     ) {
         let receipt_id = self.new_id("rc_");
         let (by, at) = (self.name_of(client), self.now());
@@ -184,6 +190,7 @@ impl Hub {
         let answer = Answer::Decided {
             transaction: id.to_owned(),
             receipt: Box::new(super::present::receipt(&receipt)),
+            paths: answered(params, selection),
             reply,
         };
         self.store(vec![(id.to_owned(), vec![record])], Some(receipt), answer);
@@ -205,7 +212,7 @@ impl Hub {
         &mut self,
         client: ClientId,
         params: v1::AmendParams,
-        reply: Reply<v1::Transaction>,
+        reply: Reply<Later<v1::Transaction>>,
     ) {
         let hunk = HunkId::new(params.hunk.id.clone());
         self.change(
@@ -232,7 +239,7 @@ impl Hub {
         &mut self,
         client: ClientId,
         params: v1::SplitParams,
-        reply: Reply<v1::Transaction>,
+        reply: Reply<Later<v1::Transaction>>,
     ) {
         let hunk = HunkId::new(params.hunk.id.clone());
         self.change(
@@ -255,7 +262,7 @@ impl Hub {
         &mut self,
         client: ClientId,
         params: v1::SplitParams,
-        reply: Reply<v1::Transaction>,
+        reply: Reply<Later<v1::Transaction>>,
     ) {
         let hunk = HunkId::new(params.hunk.id.clone());
         self.change(
@@ -276,7 +283,7 @@ impl Hub {
         &mut self,
         client: ClientId,
         params: v1::SplitParams,
-        reply: Reply<v1::Transaction>,
+        reply: Reply<Later<v1::Transaction>>,
     ) {
         let hunk = HunkId::new(params.hunk.id.clone());
         self.change(
@@ -305,7 +312,7 @@ impl Hub {
         client: ClientId,
         shown: &v1::HunkRef,
         transaction: Option<String>,
-        reply: Reply<v1::Transaction>,
+        reply: Reply<Later<v1::Transaction>>,
         change: impl FnOnce(&mut Self, &str) -> Result<Record, Failure>,
     ) {
         let params = v1::DecideParams {
@@ -521,34 +528,23 @@ impl Hub {
             Answer::Decided {
                 transaction,
                 receipt,
+                paths,
                 reply,
             } => {
                 let answer = match stored.error {
                     Some(failure) => Err(failure),
-                    None => self
-                        .wire_of(&transaction)
-                        .map(|transaction| v1::DecideResult {
-                            transaction,
-                            receipt: Some(*receipt),
-                        }),
+                    None => self.decided(&transaction, *receipt, paths),
                 };
                 respond(reply, answer);
             }
             Answer::Changed { transaction, reply } => {
                 let answer = match stored.error {
                     Some(failure) => Err(failure),
-                    None => self.wire_of(&transaction),
+                    None => self.later_of(&transaction),
                 };
                 respond(reply, answer);
             }
         }
-    }
-
-    pub(super) fn wire_of(&self, id: &str) -> Result<v1::Transaction, Failure> {
-        self.transactions
-            .get(id)
-            .map(|transaction| self.wire(transaction))
-            .ok_or_else(|| unknown_transaction(id))
     }
 
     /// What a change of one copy did to hunks: arrivals of a commit, decisions made in the editor,
@@ -773,6 +769,11 @@ impl Hub {
             self.store(changes, None, Answer::Nobody);
         }
     }
+}
+
+/// The files that a decision is answered with: those that it is about, unless all are wanted.
+fn answered(params: &v1::DecideParams, selection: &Selection) -> Option<BTreeSet<String>> {
+    (!params.all_files).then(|| selection.paths().map(str::to_owned).collect())
 }
 
 fn decision_request(params: &v1::DecideParams) -> DecisionRequest {

@@ -24,6 +24,10 @@ pub(crate) struct ClientId(pub(crate) u64);
 /// Where the answer to a request goes; dropped unanswered only when the hub itself is gone.
 pub(crate) type Reply<T> = oneshot::Sender<Result<T, Failure>>;
 
+/// An answer that is put in wire form by whoever asked, from a snapshot: a large one costs the hub's
+/// thread nothing.
+pub(crate) type Later<T> = Box<dyn FnOnce() -> T + Send>;
+
 /// What wakes a hub.
 pub(crate) enum Event {
     /// A client joins.
@@ -73,18 +77,18 @@ pub(crate) enum Event {
 
 /// What a client may ask of a hub.
 pub(crate) enum Request {
-    Status(Reply<v1::StatusResult>),
+    Status(Reply<Later<v1::StatusResult>>),
     List(
         v1::ListTransactionsParams,
-        Reply<v1::ListTransactionsResult>,
+        Reply<Later<v1::ListTransactionsResult>>,
     ),
-    Get(String, Reply<v1::Transaction>),
-    Propose(v1::ProposeParams, Reply<v1::Transaction>),
-    Decide(Verb, v1::DecideParams, Reply<v1::DecideResult>),
-    Amend(v1::AmendParams, Reply<v1::Transaction>),
-    Split(v1::SplitParams, Reply<v1::Transaction>),
-    ProposeAgain(v1::SplitParams, Reply<v1::Transaction>),
-    KeepMine(v1::SplitParams, Reply<v1::Transaction>),
+    Get(String, Reply<Later<v1::Transaction>>),
+    Propose(v1::ProposeParams, Reply<Later<v1::Transaction>>),
+    Decide(Verb, v1::DecideParams, Reply<Later<v1::DecideResult>>),
+    Amend(v1::AmendParams, Reply<Later<v1::Transaction>>),
+    Split(v1::SplitParams, Reply<Later<v1::Transaction>>),
+    ProposeAgain(v1::SplitParams, Reply<Later<v1::Transaction>>),
+    KeepMine(v1::SplitParams, Reply<Later<v1::Transaction>>),
     Checkpoints(Reply<v1::CheckpointListResult>),
     Restore(v1::RestoreParams, Reply<v1::RestoreResult>),
     CodeActions {

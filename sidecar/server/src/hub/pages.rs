@@ -10,7 +10,7 @@ use redline_protocol::v1;
 use redline_workspace::Transaction;
 use tower_lsp::ls_types::MessageType;
 
-use super::event::{ClientId, Page, Reply};
+use super::event::{ClientId, Later, Page, Reply};
 use super::{Hub, present, respond};
 use crate::failure::Failure;
 use crate::lsp::outbox::Message;
@@ -19,25 +19,17 @@ impl Hub {
     pub(super) fn list(
         &self,
         params: &v1::ListTransactionsParams,
-        reply: Reply<v1::ListTransactionsResult>,
+        reply: Reply<Later<v1::ListTransactionsResult>>,
     ) {
-        let shown = |transaction: &&Transaction| params.settled || !transaction.is_settled();
-        let transactions = self
-            .transactions
-            .values()
-            .filter(shown)
-            .map(|transaction| self.wire(transaction))
-            .collect();
-        respond(reply, Ok(v1::ListTransactionsResult { transactions }));
+        let listed = self.later_list(params.settled);
+        let answer: Later<_> = Box::new(move || v1::ListTransactionsResult {
+            transactions: listed(),
+        });
+        respond(reply, Ok(answer));
     }
 
-    pub(super) fn get(&self, id: &str, reply: Reply<v1::Transaction>) {
-        let found = self
-            .transactions
-            .get(id)
-            .map(|transaction| self.wire(transaction))
-            .ok_or_else(|| unknown_transaction(id));
-        respond(reply, found);
+    pub(super) fn get(&self, id: &str, reply: Reply<Later<v1::Transaction>>) {
+        respond(reply, self.later_of(id));
     }
 
     pub(super) fn show_page(&mut self, client: ClientId, page: Page, reply: Reply<()>) {
@@ -113,7 +105,7 @@ impl Hub {
         }
         let mut text = String::new();
         for transaction in transactions {
-            diff_text(&self.wire(transaction), &mut text);
+            diff_text(&self.later(transaction)(), &mut text);
         }
         let name = id.unwrap_or_else(|| "pending".to_owned());
         Ok((format!("{name}.diff"), text))

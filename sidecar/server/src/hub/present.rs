@@ -5,6 +5,8 @@
 //!
 //! Cost: one pass over a text for all its hunks; nothing here runs on a keystroke.
 
+use std::collections::HashMap;
+
 use redline_edits::OperationKind;
 use redline_edits::{
     ConflictSides, Encoding, Hunk, HunkId, HunkSet, HunkState, MatchRung, to_line_col,
@@ -13,36 +15,31 @@ use redline_protocol::v1;
 use redline_workspace::{FileReview, FileState, Receipt, Standing, Transaction, TransactionState};
 use ropey::Rope;
 
-/// Numbers the hunks of a transaction, by file and place, from 1.
-pub(crate) struct Numbering {
-    order: std::collections::HashMap<HunkId, u32>,
+/// The files of a transaction, each with the number of its first hunk: hunks count from 1, by file and place.
+fn numbered(transaction: &Transaction) -> impl Iterator<Item = (&FileReview, u32)> {
+    transaction.files().scan(1, |next, file| {
+        let first = *next;
+        *next += count(file.hunks.len());
+        Some((file, first))
+    })
 }
 
-impl Numbering {
-    pub(crate) fn of(transaction: &Transaction) -> Self {
-        let ids = transaction
-            .files()
-            .flat_map(|file| file.hunks.iter().map(|hunk| hunk.id.clone()));
-        Self {
-            order: ids.zip(1..).collect(),
-        }
-    }
-
-    fn index(&self, id: &HunkId) -> u32 {
-        self.order.get(id).copied().unwrap_or(0)
-    }
-
-    fn total(&self) -> u32 {
-        u32::try_from(self.order.len()).unwrap_or(u32::MAX)
-    }
+fn count(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
 }
 
-/// A transaction as it stands.
+/// Hunks and operations of whole files that still wait for a decision, conflicts among them.
+pub(crate) fn left(transaction: &Transaction) -> u32 {
+    let totals = transaction.totals();
+    count(totals.pending + totals.conflicts)
+}
+
+/// A transaction as it stands, with the files that `shown` picks.
 pub(crate) fn transaction(
     transaction: &Transaction,
     uri_of: &dyn Fn(&str) -> String,
+    shown: &dyn Fn(&str) -> bool,
 ) -> v1::Transaction {
-    let numbering = Numbering::of(transaction);
     let meta = transaction.meta();
     v1::Transaction {
         id: meta.id.clone(),
@@ -53,9 +50,9 @@ pub(crate) fn transaction(
         created_at: meta.created_at,
         turn_id: meta.turn_id.clone(),
         rationale: meta.rationale.clone(),
-        files: transaction
-            .files()
-            .map(|file| file_change(file, transaction.is_incomplete(), &numbering, uri_of))
+        files: numbered(transaction)
+            .filter(|(file, _)| shown(&file.path))
+            .map(|(file, first)| file_change(file, transaction.is_incomplete(), first, uri_of))
             .collect(),
     }
 }
@@ -63,18 +60,19 @@ pub(crate) fn transaction(
 fn file_change(
     file: &FileReview,
     incomplete: bool,
-    numbering: &Numbering,
+    first: u32,
     uri_of: &dyn Fn(&str) -> String,
 ) -> v1::FileChange {
     let mut lines = LineCounter::new(&file.text);
     let hunks: Vec<v1::Hunk> = file
         .hunks
         .placed()
-        .map(|(each, range)| {
+        .zip(first..)
+        .map(|((each, range), index)| {
             let sides = file.hunks.conflict(&each.id, &file.text);
             let start_line = lines.line_of(range.start) + 1;
             let mut shown = hunk(each, file.standing(each), start_line, sides);
-            shown.index = numbering.index(&each.id);
+            shown.index = index;
             shown.incomplete = incomplete && each.state == HunkState::Pending;
             shown
         })
@@ -141,16 +139,27 @@ fn hunk(
     }
 }
 
-/// The hunks of one copy that wait for a decision, placed in its text and in its client's encoding:
-/// all of them, or those that meet or touch the bytes `within`.
+/// The hunks of one copy of `path` that wait for a decision, placed in its text and in its client's
+/// encoding: all of them, or those that meet or touch the bytes `within`.
 pub(crate) fn document(
     transaction: &Transaction,
+    path: &str,
     set: &HunkSet,
     text: &Rope,
     encoding: Encoding,
     within: Option<std::ops::Range<usize>>,
 ) -> Vec<v1::DocumentHunk> {
-    let numbering = Numbering::of(transaction);
+    let total = transaction.files().map(|file| file.hunks.len()).sum();
+    let indices: HashMap<&HunkId, u32> = numbered(transaction)
+        .find(|(file, _)| file.path == path)
+        .map(|(file, first)| {
+            file.hunks
+                .iter()
+                .map(|hunk| &hunk.id)
+                .zip(first..)
+                .collect()
+        })
+        .unwrap_or_default();
     let mut lines = LineCounter::new(text);
     let hunks: Vec<(&Hunk, std::ops::Range<usize>)> = match within {
         Some(bytes) => set.in_range(bytes).collect(),
@@ -167,11 +176,11 @@ pub(crate) fn document(
             let sides = set.conflict(&each.id, text);
             let start_line = lines.line_of(range.start) + 1;
             let mut shown = hunk(each, standing, start_line, sides);
-            shown.index = numbering.index(&each.id);
+            shown.index = indices.get(&each.id).copied().unwrap_or(0);
             shown.incomplete = transaction.is_incomplete() && each.state == HunkState::Pending;
             v1::DocumentHunk {
                 transaction_id: transaction.id().to_owned(),
-                total: numbering.total(),
+                total: count(total),
                 range: v1::Range {
                     start: position(text, range.start, encoding),
                     end: position(text, range.end, encoding),

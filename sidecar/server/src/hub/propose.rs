@@ -17,7 +17,7 @@ use redline_workspace::{
     Transaction, TransactionMeta, Workspace, WorkspaceOptions, WorkspaceRoot,
 };
 
-use super::event::{ClientId, Reply};
+use super::event::{ClientId, Later, Reply};
 use super::view::{self, Overlay};
 use super::work::Done;
 use super::{Hub, HubOptions, respond};
@@ -26,7 +26,7 @@ use crate::failure::Failure;
 /// A proposal that was read, matched and stored, or refused.
 pub(crate) struct Proposed {
     outcome: Result<Box<Transaction>, Failure>,
-    reply: Reply<v1::Transaction>,
+    reply: Reply<Later<v1::Transaction>>,
 }
 
 /// A turn's transaction that took in an edit call.
@@ -108,7 +108,7 @@ impl Hub {
         &mut self,
         client: ClientId,
         params: v1::ProposeParams,
-        reply: Reply<v1::Transaction>,
+        reply: Reply<Later<v1::Transaction>>,
     ) {
         let overlay = Arc::new(self.overlay(None));
         let meta = TransactionMeta {
@@ -145,7 +145,7 @@ impl Hub {
             self.take_in(*transaction);
             id
         });
-        let answer = answer.and_then(|id| self.wire_of(&id));
+        let answer = answer.and_then(|id| self.later_of(&id));
         respond(proposed.reply, answer);
     }
 

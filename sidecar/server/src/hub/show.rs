@@ -70,10 +70,8 @@ impl Hub {
         }
         let counts = self.counts();
         for (&id, client) in &self.clients {
-            let documents: Vec<&Copy> = changed
-                .iter()
-                .filter_map(|path| self.documents.get(path, id))
-                .collect();
+            let shown_again = |path: &String| Some((path.clone(), self.documents.get(path, id)?));
+            let documents: Vec<(String, &Copy)> = changed.iter().filter_map(shown_again).collect();
             if client.profile.review {
                 if changed.is_empty() && transactions.is_empty() {
                     continue;
@@ -82,10 +80,10 @@ impl Hub {
                     transaction_ids: transactions.iter().cloned().collect(),
                     documents: documents
                         .iter()
-                        .map(|copy| v1::DocumentHunks {
+                        .map(|(path, copy)| v1::DocumentHunks {
                             uri: copy.uri.clone(),
                             version: copy.version,
-                            hunks: self.document_hunks(copy),
+                            hunks: self.hunks_within(path, copy, None),
                         })
                         .collect(),
                     counts,
@@ -94,16 +92,16 @@ impl Hub {
                 let again = moved
                     .iter()
                     .filter(|path| !changed.contains(*path))
-                    .filter_map(|path| self.documents.get(path, id));
-                for copy in documents.into_iter().chain(again) {
-                    self.publish(client, copy);
+                    .filter_map(shown_again);
+                for (path, copy) in documents.into_iter().chain(again) {
+                    self.publish(client, &path, copy);
                 }
             }
         }
     }
 
-    fn publish(&self, client: &Client, copy: &Copy) {
-        let mut diagnostics = self.diagnostics(copy);
+    fn publish(&self, client: &Client, path: &str, copy: &Copy) {
+        let mut diagnostics = self.diagnostics(path, copy);
         if !client.profile.diagnostic_tags {
             for diagnostic in &mut diagnostics {
                 diagnostic.tags = None;
@@ -113,14 +111,10 @@ impl Hub {
         client.outbox.diagnostics(&copy.uri, version, diagnostics);
     }
 
-    /// All hunks of one copy that wait for a decision, by place.
-    pub(super) fn document_hunks(&self, copy: &Copy) -> Vec<v1::DocumentHunk> {
-        self.hunks_within(copy, None)
-    }
-
-    /// The hunks of one copy that meet or touch the bytes `within`, or all, by place.
+    /// The hunks of one copy that wait for a decision and meet or touch the bytes `within`, or all, by place.
     pub(super) fn hunks_within(
         &self,
+        path: &str,
         copy: &Copy,
         within: Option<std::ops::Range<usize>>,
     ) -> Vec<v1::DocumentHunk> {
@@ -131,6 +125,7 @@ impl Hub {
                 let transaction = self.transactions.get(id)?;
                 Some(present::document(
                     transaction,
+                    path,
                     set,
                     &copy.rope,
                     copy.encoding,
@@ -144,8 +139,8 @@ impl Hub {
     }
 
     /// The diagnostics of one copy.
-    pub(super) fn diagnostics(&self, copy: &Copy) -> Vec<Diagnostic> {
-        self.document_hunks(copy)
+    fn diagnostics(&self, path: &str, copy: &Copy) -> Vec<Diagnostic> {
+        self.hunks_within(path, copy, None)
             .iter()
             .filter_map(|shown| diagnostics::diagnostic(shown, |line| line_length(copy, line)))
             .collect()

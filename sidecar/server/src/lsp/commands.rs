@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use super::actions::command;
 use crate::failure::Failure;
-use crate::hub::event::{ClientId, HubHandle, Page, Request, Verb};
+use crate::hub::event::{ClientId, HubHandle, Later, Page, Request, Verb};
 
 /// Runs one command; the answer is what the matching request would answer.
 pub(crate) fn execute(
@@ -48,15 +48,15 @@ fn start(
         command::REJECT => decide(hub, client, Verb::Reject, arguments)?,
         command::WITHDRAW => {
             let params = one_hunk(name, arguments)?;
-            boxed(hub.ask(client, |reply| Request::KeepMine(params, reply)))
+            boxed_later(hub.ask(client, |reply| Request::KeepMine(params, reply)))
         }
         command::SPLIT => {
             let params = one_hunk(name, arguments)?;
-            boxed(hub.ask(client, |reply| Request::Split(params, reply)))
+            boxed_later(hub.ask(client, |reply| Request::Split(params, reply)))
         }
         command::REPROPOSE => {
             let params = one_hunk(name, arguments)?;
-            boxed(hub.ask(client, |reply| Request::ProposeAgain(params, reply)))
+            boxed_later(hub.ask(client, |reply| Request::ProposeAgain(params, reply)))
         }
         command::SHOW_SIDES => {
             let params = one_hunk(name, arguments)?;
@@ -77,7 +77,7 @@ fn start(
         command::CANCEL => boxed(hub.ask(client, |reply| {
             Request::Cancel(CancelParams::default(), reply)
         })),
-        command::STATUS => boxed(hub.ask(client, Request::Status)),
+        command::STATUS => boxed_later(hub.ask(client, Request::Status)),
         _ => {
             return Err(Failure::new(
                 "UNSUPPORTED",
@@ -99,6 +99,12 @@ fn boxed<T: Serialize + Send + 'static>(
     })
 }
 
+fn boxed_later<T: Serialize + Send + 'static>(
+    answer: impl Future<Output = Result<Later<T>, Failure>> + Send + 'static,
+) -> Answer {
+    boxed(async move { answer.await.map(|later| later()) })
+}
+
 fn decide(
     hub: &HubHandle,
     client: ClientId,
@@ -106,7 +112,7 @@ fn decide(
     arguments: &[Value],
 ) -> Result<Answer, Failure> {
     let params = decision("redline.accept", arguments)?;
-    Ok(boxed(
+    Ok(boxed_later(
         hub.ask(client, |reply| Request::Decide(verb, params, reply)),
     ))
 }

@@ -11,6 +11,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use redline_protocol::v1;
+use serde::Serialize;
 use serde_json::Value;
 use tower_lsp::jsonrpc::{Error, Result};
 use tower_lsp::ls_types::{
@@ -29,8 +30,9 @@ use super::actions::{ResolveData, command};
 use super::commands;
 use super::outbox::Outbox;
 use super::profile::ClientProfile;
+use super::written::Written;
 use crate::failure::Failure;
-use crate::hub::event::{ClientId, Event, HubHandle, Reply, Request, Verb};
+use crate::hub::event::{ClientId, Event, HubHandle, Later, Reply, Request, Verb};
 use crate::hubs::Hubs;
 
 /// One client's server.
@@ -139,54 +141,63 @@ impl Face {
         }
     }
 
-    pub(crate) async fn status(&self, _params: v1::StatusParams) -> Result<v1::StatusResult> {
-        self.ask(Request::Status).await
-    }
-
-    pub(crate) async fn list(
+    /// Asks for what may be large: it is put together and written down here, off the hub's thread.
+    async fn ask_large<T: Serialize + 'static>(
         &self,
-        params: v1::ListTransactionsParams,
-    ) -> Result<v1::ListTransactionsResult> {
-        self.ask(|reply| Request::List(params, reply)).await
+        request: impl FnOnce(Reply<Later<T>>) -> Request,
+    ) -> Result<Written> {
+        let answer = self.ask(request).await?;
+        Written::of(&answer())
     }
 
-    pub(crate) async fn get(&self, params: v1::GetTransactionParams) -> Result<v1::Transaction> {
-        self.ask(|reply| Request::Get(params.transaction_id, reply))
+    pub(crate) async fn status(&self, _params: v1::StatusParams) -> Result<Written> {
+        self.ask_large(Request::Status).await
+    }
+
+    pub(crate) async fn list(&self, params: v1::ListTransactionsParams) -> Result<Written> {
+        self.ask_large(|reply| Request::List(params, reply)).await
+    }
+
+    pub(crate) async fn get(&self, params: v1::GetTransactionParams) -> Result<Written> {
+        self.ask_large(|reply| Request::Get(params.transaction_id, reply))
             .await
     }
 
-    pub(crate) async fn propose(&self, params: v1::ProposeParams) -> Result<v1::Transaction> {
-        self.ask(|reply| Request::Propose(params, reply)).await
-    }
-
-    pub(crate) async fn accept(&self, params: v1::DecideParams) -> Result<v1::DecideResult> {
-        self.ask(|reply| Request::Decide(Verb::Accept, params, reply))
+    pub(crate) async fn propose(&self, params: v1::ProposeParams) -> Result<Written> {
+        self.ask_large(|reply| Request::Propose(params, reply))
             .await
     }
 
-    pub(crate) async fn reject(&self, params: v1::DecideParams) -> Result<v1::DecideResult> {
+    pub(crate) async fn accept(&self, params: v1::DecideParams) -> Result<Written> {
+        self.ask_large(|reply| Request::Decide(Verb::Accept, params, reply))
+            .await
+    }
+
+    pub(crate) async fn reject(&self, params: v1::DecideParams) -> Result<Written> {
         let verb = if params.withdraw {
             Verb::Withdraw
         } else {
             Verb::Reject
         };
-        self.ask(|reply| Request::Decide(verb, params, reply)).await
+        self.ask_large(|reply| Request::Decide(verb, params, reply))
+            .await
     }
 
-    pub(crate) async fn amend(&self, params: v1::AmendParams) -> Result<v1::Transaction> {
-        self.ask(|reply| Request::Amend(params, reply)).await
+    pub(crate) async fn amend(&self, params: v1::AmendParams) -> Result<Written> {
+        self.ask_large(|reply| Request::Amend(params, reply)).await
     }
 
-    pub(crate) async fn split(&self, params: v1::SplitParams) -> Result<v1::Transaction> {
-        self.ask(|reply| Request::Split(params, reply)).await
+    pub(crate) async fn split(&self, params: v1::SplitParams) -> Result<Written> {
+        self.ask_large(|reply| Request::Split(params, reply)).await
     }
 
-    pub(crate) async fn repropose(&self, params: v1::ReproposeParams) -> Result<v1::Transaction> {
+    pub(crate) async fn repropose(&self, params: v1::ReproposeParams) -> Result<Written> {
         let params = v1::SplitParams {
             transaction_id: params.transaction_id,
             hunk: params.hunk,
         };
-        self.ask(|reply| Request::ProposeAgain(params, reply)).await
+        self.ask_large(|reply| Request::ProposeAgain(params, reply))
+            .await
     }
 
     pub(crate) async fn checkpoints(

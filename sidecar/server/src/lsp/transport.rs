@@ -30,6 +30,7 @@ use tower::Service;
 use tower_lsp::jsonrpc::{Error, Id, Request, Response};
 use tower_lsp::{ClientSocket, LanguageServer, LspService};
 
+use super::written;
 use crate::frame::{self, FrameReader};
 
 /// Queued bytes above which nothing but replies is queued.
@@ -50,7 +51,8 @@ pub enum ExitReason {
     HubLost,
 }
 
-type Handler = Pin<Box<dyn Future<Output = Option<Response>> + Send>>;
+/// Gives the body of the response, if there is one.
+type Handler = Pin<Box<dyn Future<Output = Option<Vec<u8>>> + Send>>;
 
 /// Bytes on their way to the client.
 struct Outgoing {
@@ -61,11 +63,13 @@ struct Outgoing {
 
 impl Outgoing {
     fn send(&self, message: &impl serde::Serialize) {
-        let Ok(body) = serde_json::to_vec(message) else {
-            tracing::error!("a message could not be serialized");
-            return;
-        };
-        let frame = frame::encode(&body);
+        if let Some(body) = sound(serde_json::to_vec(message)) {
+            self.send_body(&body);
+        }
+    }
+
+    fn send_body(&self, body: &[u8]) {
+        let frame = frame::encode(body);
         self.queued_bytes.fetch_add(frame.len(), Ordering::SeqCst);
         // The receiver is gone only when the connection is.
         let _ = self.frames.send(frame);
@@ -80,6 +84,11 @@ impl Outgoing {
             drained.await;
         }
     }
+}
+
+fn sound(body: serde_json::Result<Vec<u8>>) -> Option<Vec<u8>> {
+    body.inspect_err(|error| tracing::error!(%error, "a message could not be serialized"))
+        .ok()
 }
 
 /// Serves one client until it exits or its stream ends.
@@ -161,8 +170,8 @@ where
             let handler = start(&mut service, request);
             if starts {
                 // Nothing may be looked at before the capabilities are known.
-                if let Some(response) = handler.await {
-                    outgoing.send(&response);
+                if let Some(body) = handler.await {
+                    outgoing.send_body(&body);
                 }
             } else {
                 run(handler, &outgoing);
@@ -204,15 +213,18 @@ fn refusal(id: Id, mut error: Error, detail: String) -> Response {
 }
 
 /// Makes the handler's future; a panic becomes an internal error.
+///
+/// The response is put into bytes there too, so a large one holds up nobody's messages.
 fn start<S: LanguageServer>(service: &mut LspService<S>, request: Request) -> Handler {
     let id = request.id().cloned();
     let method = request.method().to_owned();
+    let is_written = written::METHODS.contains(&request.method());
     let future = match std::panic::catch_unwind(AssertUnwindSafe(|| service.call(request))) {
         Ok(future) => AssertUnwindSafe(future).catch_unwind().boxed(),
         Err(panic) => std::future::ready(Err(panic)).boxed(),
     };
     Box::pin(async move {
-        match future.await {
+        let response = match future.await {
             Ok(Ok(response)) => response,
             Ok(Err(exited)) => {
                 tracing::debug!(%exited, method, "refused");
@@ -229,7 +241,11 @@ fn start<S: LanguageServer>(service: &mut LspService<S>, request: Request) -> Ha
                     )
                 })
             }
-        }
+        };
+        response.and_then(|response| match is_written {
+            true => sound(written::body(response)),
+            false => sound(serde_json::to_vec(&response)),
+        })
     })
 }
 
@@ -239,16 +255,16 @@ fn run(mut handler: Handler, outgoing: &Arc<Outgoing>) {
         .as_mut()
         .poll(&mut Context::from_waker(Waker::noop()))
     {
-        Poll::Ready(response) => {
-            if let Some(response) = response {
-                outgoing.send(&response);
+        Poll::Ready(body) => {
+            if let Some(body) = body {
+                outgoing.send_body(&body);
             }
         }
         Poll::Pending => {
             let outgoing = Arc::clone(outgoing);
             tokio::spawn(async move {
-                if let Some(response) = handler.await {
-                    outgoing.send(&response);
+                if let Some(body) = handler.await {
+                    outgoing.send_body(&body);
                 }
             });
         }

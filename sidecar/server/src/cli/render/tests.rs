@@ -92,12 +92,13 @@ fn color_marks_the_words_that_differ() {
         paint: Paint::new(true),
         width: 80,
     };
-    let lines = renderer.changed_lines(&hunk("h", 1));
+    let lines = renderer.changed_lines(&hunk("h", 1), Extent::Preview);
     assert_eq!(
-        lines[0],
+        lines[0].text,
         "\x1b[31m-let \x1b[0m\x1b[31;7mx\x1b[0m\x1b[31m = 1;\x1b[0m"
     );
-    assert!(lines[1].contains("\x1b[32;7my\x1b[0m"), "{:?}", lines[1]);
+    let added = &lines[1].text;
+    assert!(added.contains("\x1b[32;7my\x1b[0m"), "{added:?}");
 }
 
 #[test]
@@ -149,4 +150,30 @@ fn text_of_a_project_commands_no_terminal() {
     transaction.title = "\x1b".to_owned();
     transaction.proposed_by = "\x1b".to_owned();
     assert!(!plain().transaction(&transaction).contains('\x1b'));
+}
+
+#[test]
+fn a_preview_shows_a_few_rows_of_a_long_line_where_it_changes() {
+    let mut long = hunk("h_1", 3);
+    let text = |word: &str| format!("{}{word}{}", "same ".repeat(400), "tail ".repeat(400));
+    (long.removed, long.added) = (vec![text("old")], vec![text("new")]);
+    let shown = plain().hunk(&long, 1, None, Extent::Preview);
+    let lines: Vec<&str> = shown.lines().collect();
+    for (line, word) in [(lines[1], "old"), (lines[2], "new")] {
+        assert!(line.contains(word) && line.width() <= 3 * 80, "{line}");
+        assert!(line[1..].starts_with('…') && line.ends_with('…'), "{line}");
+    }
+    assert_eq!(lines[3], "… long lines are cut (p shows all)");
+    let whole = plain().hunk(&long, 1, None, Extent::Whole);
+    assert!(whole.contains(&text("new")) && !whole.contains('…'));
+}
+
+#[test]
+fn a_narrow_terminal_goes_without_the_id() {
+    let narrow = Renderer {
+        width: 24,
+        ..plain()
+    };
+    let line = narrow.hunk_line(&hunk("h_01HZXTESTTESTTEST", 3), 2);
+    assert_eq!(line, "@@ 3 @@ 1/2 +2 −1\n");
 }

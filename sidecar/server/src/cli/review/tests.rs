@@ -27,7 +27,10 @@ fn reviewed(input: &str, json: bool, answers: Vec<Value>) -> (String, Vec<(Strin
         &mut terminal,
         renderer,
         client,
-        PathBuf::from("/nowhere"),
+        Surroundings {
+            root: PathBuf::from("/nowhere"),
+            editing: Arc::default(),
+        },
         None,
     )
     .unwrap();
@@ -80,7 +83,7 @@ fn decided(transaction: &Transaction, action: &str, hunks: &[&str]) -> Value {
         .iter()
         .map(|id| json!({"id": id, "revision": 1}))
         .collect();
-    json!({"result": {"transaction": transaction, "receipt": {
+    json!({"result": {"transaction": transaction, "left": 0, "receipt": {
         "id": "rc_1", "transactionId": "tx_1", "action": action, "decidedBy": "redline-cli",
         "decidedAt": 0, "hunks": hunks, "written": ["a"], "unsaved": [],
     }}})
@@ -110,7 +113,7 @@ fn each_choice_is_carried_out_once_and_together() {
     assert_eq!(asked[2].0, method::TRANSACTION_REJECT);
     assert_eq!(ids(&asked[2].1), ["h2"]);
     assert!(
-        printed.contains("(1/2) Accept this hunk [y,n,s,e,a,d,q,j,k,?]? y\n"),
+        printed.contains("(1/2) Accept this hunk [y,n,s,e,a,d,p,q,j,k,?]? y\n"),
         "{printed}"
     );
     assert!(printed.contains("receipt rc_1"), "{printed}");
@@ -192,6 +195,33 @@ fn a_conflict_offers_no_acceptance() {
         "a y is answered with help: {printed}"
     );
     assert_eq!(asked[1].1["withdraw"], true);
+}
+
+#[test]
+fn a_conflict_is_proposed_again_and_then_decided() {
+    let mut transaction = two_hunks();
+    transaction.files[0].hunks.pop();
+    let mut again = transaction.clone();
+    again.files[0].hunks[0].revision = 2;
+    let conflicting = &mut transaction.files[0].hunks[0];
+    conflicting.state = HunkState::Conflict;
+    conflicting.conflict = Some(redline_protocol::v1::Conflict {
+        reason: "line 1 changed".to_owned(),
+        base: vec!["was".to_owned()],
+        current: vec!["is".to_owned()],
+        proposed: vec!["is to be".to_owned()],
+    });
+    let answers = vec![
+        status(&transaction),
+        json!({"result": again}),
+        decided(&again, "accept", &["h1"]),
+    ];
+    let (printed, asked, _) = reviewed("r\ny\n", false, answers);
+    assert!(printed.contains(CONFLICT_CHOICES), "{printed}");
+    assert_eq!(asked[1].0, method::TRANSACTION_REPROPOSE);
+    assert_eq!(asked[1].1["hunk"], json!({"id": "h1", "revision": 1}));
+    assert_eq!(asked[2].0, method::TRANSACTION_ACCEPT);
+    assert_eq!(asked[2].1["hunks"][0], json!({"id": "h1", "revision": 2}));
 }
 
 #[test]

@@ -13,7 +13,10 @@ use tower_lsp::ls_types::{
 };
 use tower_lsp::{Client, LspService};
 
+use redline_protocol::v1::method;
+
 use super::*;
+use crate::lsp::written::Written;
 
 struct Mock {
     client: Client,
@@ -60,6 +63,13 @@ impl Mock {
     async fn echoes(&self, params: Value) -> Result<Value> {
         Ok(params)
     }
+
+    async fn writes(&self, params: Value) -> Result<Written> {
+        if params.is_null() {
+            return Err(Error::invalid_params("nothing to write"));
+        }
+        Written::of(&params)
+    }
 }
 
 struct Peer {
@@ -83,6 +93,7 @@ impl Peer {
         .custom_method("test/hangs", Mock::hangs)
         .custom_method("test/asks", Mock::asks)
         .custom_method("test/echoes", Mock::echoes)
+        .custom_method(method::TRANSACTION_GET, Mock::writes)
         .finish();
         let served = tokio::spawn(serve(
             service,
@@ -185,6 +196,24 @@ async fn a_handler_may_ask_the_client_while_changes_queue() {
     peer.send(json!({"jsonrpc": "2.0", "id": question["id"], "result": null}))
         .await;
     assert_eq!(peer.receive().await["result"], json!(true));
+}
+
+#[tokio::test]
+async fn a_written_result_is_the_result_and_an_error_stays_one() {
+    let mut peer = Peer::initialized().await;
+    let result = json!({"text": "a \"quoted\" line\n", "list": [1, null, "é"]});
+    for (id, params) in [(1, result.clone()), (2, json!("a string")), (3, json!([]))] {
+        peer.request(id, method::TRANSACTION_GET, params.clone())
+            .await;
+        let expected = json!({"jsonrpc": "2.0", "id": id, "result": params});
+        assert_eq!(peer.receive().await, expected);
+    }
+    peer.request(4, method::TRANSACTION_GET, Value::Null).await;
+    let refused = peer.receive().await;
+    assert_eq!(
+        (&refused["id"], &refused["error"]["code"]),
+        (&json!(4), &json!(-32602))
+    );
 }
 
 #[tokio::test]

@@ -1,0 +1,126 @@
+//! The words of a hunk that differ, and the part of a long line that shows them.
+//!
+//! Owns: byte ranges. Must not know: colors.
+
+use std::ops::Range;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// The words of each line that differ, as byte ranges of the line.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Words {
+    pub(super) removed: Vec<Vec<Range<usize>>>,
+    pub(super) added: Vec<Vec<Range<usize>>>,
+}
+
+impl Words {
+    /// Compares both sides as whole texts, so that a line that moved within the hunk is seen.
+    pub(super) fn between(removed: &[String], added: &[String]) -> Self {
+        let none = |lines: &[String]| vec![Vec::new(); lines.len()];
+        if removed.is_empty() || added.is_empty() {
+            return Self {
+                removed: none(removed),
+                added: none(added),
+            };
+        }
+        let diff = redline_edits::diff_words(&removed.join("\n"), &added.join("\n"));
+        Self {
+            removed: by_line(removed, &diff.old),
+            added: by_line(added, &diff.new),
+        }
+    }
+}
+
+/// Of a line that differs in more than this share, no words are marked: the line itself is.
+const MARKED_PERCENT: usize = 70;
+
+/// Cuts ranges of the joined lines at the lines' ends.
+fn by_line(lines: &[String], ranges: &[Range<usize>]) -> Vec<Vec<Range<usize>>> {
+    let mut start = 0;
+    lines
+        .iter()
+        .map(|line| {
+            let end = start + line.len();
+            let cut = ranges
+                .iter()
+                .filter(|range| range.start < end && range.end > start)
+                .map(|range| range.start.max(start) - start..range.end.min(end) - start)
+                .map(|range| trim(line, range))
+                .filter(|range| !range.is_empty())
+                .collect::<Vec<_>>();
+            start = end + 1;
+            let marked: usize = cut.iter().map(ExactSizeIterator::len).sum();
+            match marked * 100 > line.trim().len() * MARKED_PERCENT {
+                true => Vec::new(),
+                false => cut,
+            }
+        })
+        .collect()
+}
+
+/// A mark on blanks at the ends of a change says nothing.
+fn trim(line: &str, range: Range<usize>) -> Range<usize> {
+    let text = &line[range.clone()];
+    if text.trim().is_empty() {
+        return range;
+    }
+    let start = range.start + (text.len() - text.trim_start().len());
+    start..start + text.trim().len()
+}
+
+/// The part of `line` that is shown in `columns`: its start, or from a little before the first of `spans`
+/// where that lies further on.
+pub(super) fn window(line: &str, spans: &[Range<usize>], columns: usize) -> Range<usize> {
+    if line.width() <= columns {
+        return 0..line.len();
+    }
+    let first = spans.first().map_or(0, |span| span.start);
+    let start = match line[..first].width() {
+        before if before < columns * 3 / 4 => 0,
+        _ => columns_back(line, first, columns / 4),
+    };
+    let mut used = 0;
+    let end = line[start..]
+        .char_indices()
+        .find(|(_, c)| {
+            used += c.width().unwrap_or(0);
+            used > columns
+        })
+        .map_or(line.len(), |(at, _)| start + at);
+    start..end
+}
+
+/// The place `columns` before the byte `from`.
+fn columns_back(line: &str, from: usize, columns: usize) -> usize {
+    let mut used = 0;
+    line[..from]
+        .char_indices()
+        .rev()
+        .find(|(_, c)| {
+            used += c.width().unwrap_or(0);
+            used >= columns
+        })
+        .map_or(0, |(at, _)| at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_line_is_shown_where_it_changes() {
+        let line = "0123456789".repeat(10);
+        assert_eq!(window(&line, &[], 40), 0..40);
+        assert_eq!(window(&line, &[3..5], 40), 0..40);
+        assert_eq!(window(&line, &[70..75, 90..91], 40), 60..100);
+        assert_eq!(window("short", &[], 40), 0..5);
+    }
+
+    #[test]
+    fn wide_characters_count_twice_and_are_not_divided() {
+        let line = "漢字".repeat(20);
+        let shown = window(&line, &[], 11);
+        assert_eq!(&line[shown], "漢字漢字漢");
+        let shown = window(&line, &[90..96], 12);
+        assert!(shown.contains(&90) && line.get(shown).is_some());
+    }
+}
