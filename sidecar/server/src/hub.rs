@@ -6,17 +6,23 @@
 //! **Invariant:** the hub never waits: not on a disk, a provider, a tool or a client's reply. What
 //! takes time is a job ([`work`]) or a turn ([`turns`]) that reports back as an event.
 //!
-//! - [`documents`]: the open copies, with their anchors
-//! - [`propose`], [`decide`], [`commit`], [`restore`]: what may happen to a transaction
-//! - [`refresh`]: closed files as they are on disk now; [`announce`]: what is unsaved here
-//! - [`present`], [`show`], [`pages`]: what clients are shown
+//! - [`documents`]: the open copies, with their anchors; [`copies`]: in step with the transactions
+//! - [`propose`], [`decide`], [`change`], [`commit`], [`restore`]: what may happen to a transaction
+//! - [`noticed`], [`offers`]: decisions that an editor made by its own change
+//! - [`store`]: to the disk; [`refresh`]: closed files as they are there now; [`announce`]: what is
+//!   unsaved here
+//! - [`present`], [`answers`], [`show`], [`pages`]: what clients are shown
 //! - [`turns`], [`view`], [`updates`]: the model's side
 
 pub(crate) mod announce;
+pub(crate) mod answers;
+pub(crate) mod change;
 pub(crate) mod commit;
+pub(crate) mod copies;
 pub(crate) mod decide;
 pub(crate) mod documents;
 pub(crate) mod event;
+pub(crate) mod noticed;
 pub(crate) mod offers;
 pub(crate) mod pages;
 pub(crate) mod present;
@@ -24,6 +30,7 @@ pub(crate) mod propose;
 pub(crate) mod refresh;
 pub(crate) mod restore;
 pub(crate) mod show;
+pub(crate) mod store;
 pub(crate) mod turns;
 pub(crate) mod updates;
 pub(crate) mod view;
@@ -43,8 +50,8 @@ use crate::failure::Failure;
 use crate::hubs::HubsOptions;
 use crate::lsp::outbox::Outbox;
 use crate::lsp::profile::ClientProfile;
-use documents::{Copy, Documents};
-use event::{ClientId, Event, HubHandle, Later, Request};
+use documents::Documents;
+use event::{ClientId, Event, HubHandle, Request};
 use work::{Done, Worker};
 
 /// What a hub is given.
@@ -322,73 +329,6 @@ impl Hub {
         self.offers.forget_client(client);
     }
 
-    fn did_open(&mut self, client: ClientId, uri: String, version: i32, text: &str) {
-        let Some(path) = self.path_of(&uri) else {
-            return;
-        };
-        let Some(encoding) = self.clients.get(&client).map(|each| each.profile.encoding) else {
-            return;
-        };
-        let rope = ropey::Rope::from_str(text);
-        let mut copy = Copy {
-            client,
-            uri,
-            version,
-            rope,
-            encoding,
-            touched: 0,
-            // Until the disk is looked at, nobody knows; `refresh` tells.
-            dirty: true,
-            sets: BTreeMap::new(),
-        };
-        let mut happened = Vec::new();
-        for transaction in self.transactions.values() {
-            if let Some(file) = transaction.file(&path)
-                && !file.hunks.is_empty()
-            {
-                let mut set = file.hunks.clone();
-                let events = set.rebase(&file.text, &copy.rope);
-                happened.extend(events.into_iter().map(|event| documents::Happened {
-                    set: transaction.id().to_owned(),
-                    event,
-                }));
-                copy.put(transaction.id(), Some(set));
-            }
-        }
-        let before = (copy.rope.clone(), version);
-        self.documents.open(&path, copy);
-        self.stale.changed(&path);
-        if !happened.is_empty() {
-            // The editor may bring text that was accepted before, or that the user typed elsewhere.
-            self.happened(client, &path, before, happened);
-        }
-        self.check_disk(&path);
-    }
-
-    fn did_change(
-        &mut self,
-        client: ClientId,
-        uri: &str,
-        version: i32,
-        changes: &[tower_lsp::ls_types::TextDocumentContentChangeEvent],
-    ) {
-        let Some(path) = self.path_of(uri) else {
-            return;
-        };
-        let Some(copy) = self.documents.touch(&path, client) else {
-            return;
-        };
-        // A rope is cheap to keep, and an offer that comes back needs the text it was made for.
-        let before = (copy.rope.clone(), copy.version);
-        let happened = copy.change(version, changes);
-        if !copy.sets.is_empty() {
-            self.stale.moved(&path);
-        }
-        if !happened.is_empty() {
-            self.happened(client, &path, before, happened);
-        }
-    }
-
     /// Forgets settled transactions beyond the newest ones; those that lie over open documents stay,
     /// since the editor's own undo can reopen them.
     fn forget_old(&mut self) {
@@ -408,20 +348,6 @@ impl Hub {
         for id in settled.into_iter().take(surplus) {
             self.transactions.remove(&id);
         }
-    }
-
-    fn document_text(&self, client: ClientId, uri: &str) -> Result<(i32, String), Failure> {
-        let copy = self
-            .path_of(uri)
-            .and_then(|path| self.documents.get(&path, client))
-            .ok_or_else(|| {
-                Failure::new(
-                    "NOT_FOUND",
-                    format!("{uri} is not open here"),
-                    "open it first",
-                )
-            })?;
-        Ok((copy.version, copy.rope.to_string()))
     }
 
     /// The path of a document below this workspace's root.
@@ -450,105 +376,6 @@ impl Hub {
             .get(&client)
             .map_or_else(|| "unknown".to_owned(), |each| each.profile.name.clone())
     }
-
-    /// A transaction as it stands, to be put in wire form by whoever asked.
-    fn later(&self, transaction: &Transaction) -> Later<v1::Transaction> {
-        self.later_files(transaction, None)
-    }
-
-    /// As [`Self::later`], with the files at `paths` alone.
-    fn later_files(
-        &self,
-        transaction: &Transaction,
-        paths: Option<BTreeSet<String>>,
-    ) -> Later<v1::Transaction> {
-        // A snapshot: its files are shared, and the hub copies what it changes.
-        let transaction = transaction.clone();
-        let root = self.root.clone();
-        Box::new(move || {
-            let shown = |path: &str| paths.as_ref().is_none_or(|paths| paths.contains(path));
-            present::transaction(&transaction, &|path| uri_of(&root, path), &shown)
-        })
-    }
-
-    fn later_of(&self, id: &str) -> Result<Later<v1::Transaction>, Failure> {
-        self.transactions
-            .get(id)
-            .map(|transaction| self.later(transaction))
-            .ok_or_else(|| pages::unknown_transaction(id))
-    }
-
-    /// The answer to a decision on the files at `paths`.
-    fn decided(
-        &self,
-        id: &str,
-        receipt: v1::Receipt,
-        paths: Option<BTreeSet<String>>,
-    ) -> Result<Later<v1::DecideResult>, Failure> {
-        let transaction = self
-            .transactions
-            .get(id)
-            .ok_or_else(|| pages::unknown_transaction(id))?;
-        let left = present::left(transaction);
-        let transaction = self.later_files(transaction, paths);
-        Ok(Box::new(move || v1::DecideResult {
-            transaction: transaction(),
-            left,
-            receipt: Some(receipt),
-        }))
-    }
-
-    /// Transactions as they stand: all that are remembered, or those that wait.
-    fn later_list(&self, settled: bool) -> Later<Vec<v1::Transaction>> {
-        let listed: Vec<_> = self
-            .transactions
-            .values()
-            .filter(|transaction| settled || !transaction.is_settled())
-            .map(|transaction| self.later(transaction))
-            .collect();
-        Box::new(move || {
-            listed
-                .into_iter()
-                .map(|transaction| transaction())
-                .collect()
-        })
-    }
-
-    /// Anchors what waits as this client sees it: lines count in the text as it stands now.
-    fn lead_unsettled(&mut self, client: ClientId) {
-        let unsettled: Vec<String> = self
-            .transactions
-            .values()
-            .filter(|transaction| !transaction.is_settled())
-            .map(|transaction| transaction.id().to_owned())
-            .collect();
-        for id in unsettled {
-            self.lead(&id, Some(client));
-        }
-    }
-
-    fn status(&self) -> Later<v1::StatusResult> {
-        let transactions = self.later_list(false);
-        let status = v1::StatusResult {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            workspace: self.root.display().to_string(),
-            mode: "manual".to_owned(),
-            model: self.process.models.configured(),
-            in_process: self.process.in_process,
-            transactions: Vec::new(),
-            approvals: Vec::new(),
-            recovery: self.recovery.clone(),
-            notices: self.notices.clone(),
-        };
-        Box::new(move || v1::StatusResult {
-            transactions: transactions(),
-            ..status
-        })
-    }
-}
-
-fn uri_of(root: &std::path::Path, path: &str) -> String {
-    redline_workspace::path_to_uri(&root.join(path).to_string_lossy())
 }
 
 /// A file's hunks, anchored to another text.

@@ -244,7 +244,10 @@ impl Renderer {
     ) -> Line {
         let window = match extent {
             Extent::Whole => 0..line.len(),
-            Extent::Preview => window(line, spans, self.preview_columns()),
+            Extent::Preview => {
+                let change = spans.first().map_or(0, |span| span.start);
+                window(line, change, self.preview_columns())
+            }
         };
         let mut out = String::new();
         let mut text = sign.to_string();
@@ -278,7 +281,7 @@ impl Renderer {
     fn plain(self, sign: char, line: &str, style: Option<Style>, extent: Extent) -> Line {
         let window = match extent {
             Extent::Whole => 0..line.len(),
-            Extent::Preview => window(line, &[], self.preview_columns()),
+            Extent::Preview => window(line, 0, self.preview_columns()),
         };
         let is_cut = window.len() < line.len();
         let mut text = format!("{sign}{}", clean(&line[window]));

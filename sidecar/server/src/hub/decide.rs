@@ -1,56 +1,25 @@
-//! Decisions: reject, withdraw, amend, split, and the way of an accept to its commit.
+//! Decisions: accept, reject, withdraw.
 //!
-//! Owns: which transaction a request means, bringing the decider's copy to the front, and telling the
-//! other copies what was decided.
+//! Owns: which transaction and which part of it a request means, whether that client may decide, and what a
+//! rejection does.
 //! Must not know: how an acceptance reaches disks and editors ([`super::commit`]).
-//!
-//! A transaction's own hunks are anchored to one text for each path: the leading copy's while one is
-//! open, else the disk's. [`Hub::lead`] moves them there before anything is decided, and
-//! [`Hub::spread`] hands what was decided to every copy.
 
 use std::collections::BTreeSet;
 
 use redline_agent::Verdict;
-use redline_edits::{HunkEvent, HunkId};
+use redline_edits::{HunkError, HunkId};
 use redline_protocol::v1;
 use redline_workspace::{
-    Action, CommitRequest, DecisionRequest, LineRange, Outcome, Receipt, Record, Selection,
-    Settlement, ShownHunk, Transaction,
+    Action, CommitRequest, DecisionRequest, LineRange, Outcome, Receipt, Record, SelectError,
+    Selection, Settlement, ShownHunk, Transaction,
 };
-use ropey::Rope;
 
 use super::commit::{CommitReply, Order};
-use super::documents::Happened;
 use super::event::{ClientId, Later, Reply, Verb};
 use super::pages::{unknown_hunk, unknown_transaction};
-use super::work::Done;
-use super::{Hub, derive, respond};
+use super::store::Answer;
+use super::{Hub, respond};
 use crate::failure::Failure;
-
-/// What is answered once records are stored.
-pub(crate) struct Stored {
-    error: Option<Failure>,
-    answer: Answer,
-}
-
-/// Who waits for records to be stored.
-pub(crate) enum Answer {
-    Nobody,
-    Decided {
-        transaction: String,
-        receipt: Box<v1::Receipt>,
-        /// Files to answer with; none: all.
-        paths: Option<BTreeSet<String>>,
-        reply: Reply<Later<v1::DecideResult>>,
-    },
-    Changed {
-        transaction: String,
-        reply: Reply<Later<v1::Transaction>>,
-    },
-}
-
-/// A change of one transaction, to be stored.
-pub(super) type Change = (String, Vec<Record>);
 
 impl Hub {
     pub(super) fn decide(
@@ -208,143 +177,8 @@ impl Hub {
             .collect()
     }
 
-    pub(super) fn amend(
-        &mut self,
-        client: ClientId,
-        params: v1::AmendParams,
-        reply: Reply<Later<v1::Transaction>>,
-    ) {
-        let hunk = HunkId::new(params.hunk.id.clone());
-        self.change(
-            client,
-            &params.hunk,
-            params.transaction_id,
-            reply,
-            |hub, id| {
-                let text = super::present::unlines(&params.added, false);
-                let transaction = hub.transaction_mut(id)?;
-                let record = transaction
-                    .amend(&hunk, &text)
-                    .map_err(|error| hunk_failure(&error))?;
-                let path = transaction.file_of(&hunk).map(|file| file.path.clone());
-                if let Some(path) = path {
-                    hub.steer(id, &path, &hunk, Verdict::Amended, None);
-                }
-                Ok(record)
-            },
-        );
-    }
-
-    pub(super) fn split(
-        &mut self,
-        client: ClientId,
-        params: v1::SplitParams,
-        reply: Reply<Later<v1::Transaction>>,
-    ) {
-        let hunk = HunkId::new(params.hunk.id.clone());
-        self.change(
-            client,
-            &params.hunk,
-            params.transaction_id,
-            reply,
-            |hub, id| {
-                let mut ids = hub.hunk_ids();
-                let (_, record) = hub
-                    .transaction_mut(id)?
-                    .split(&hunk, &mut ids)
-                    .map_err(|error| hunk_failure(&error))?;
-                Ok(record)
-            },
-        );
-    }
-
-    pub(super) fn propose_again(
-        &mut self,
-        client: ClientId,
-        params: v1::SplitParams,
-        reply: Reply<Later<v1::Transaction>>,
-    ) {
-        let hunk = HunkId::new(params.hunk.id.clone());
-        self.change(
-            client,
-            &params.hunk,
-            params.transaction_id,
-            reply,
-            |hub, id| {
-                hub.transaction_mut(id)?
-                    .propose_again(&hunk)
-                    .map_err(|error| hunk_failure(&error))
-            },
-        );
-    }
-
-    /// `Keep mine`: the conflict is settled for the user's side.
-    pub(super) fn keep_mine(
-        &mut self,
-        client: ClientId,
-        params: v1::SplitParams,
-        reply: Reply<Later<v1::Transaction>>,
-    ) {
-        let hunk = HunkId::new(params.hunk.id.clone());
-        self.change(
-            client,
-            &params.hunk,
-            params.transaction_id,
-            reply,
-            |hub, id| {
-                let path = hub
-                    .transaction_mut(id)?
-                    .file_of(&hunk)
-                    .map(|file| file.path.clone());
-                if let Some(path) = path {
-                    hub.steer(id, &path, &hunk, Verdict::KeptMine, None);
-                }
-                hub.transaction_mut(id)?
-                    .keep_mine(&hunk)
-                    .map_err(|error| hunk_failure(&error))
-            },
-        );
-    }
-
-    /// One change of one hunk, checked, spread and stored.
-    fn change(
-        &mut self,
-        client: ClientId,
-        shown: &v1::HunkRef,
-        transaction: Option<String>,
-        reply: Reply<Later<v1::Transaction>>,
-        change: impl FnOnce(&mut Self, &str) -> Result<Record, Failure>,
-    ) {
-        let params = v1::DecideParams {
-            transaction_id: transaction,
-            hunks: vec![shown.clone()],
-            ..v1::DecideParams::default()
-        };
-        let changed = self.find(&params).and_then(|id| {
-            self.may_decide(client, &id)?;
-            self.lead(&id, Some(client));
-            let request = decision_request(&params);
-            self.transaction_mut(&id)?
-                .select(&request)
-                .map_err(|error| Failure::new(error.code(), error.to_string(), error.hint()))?;
-            let record = change(self, &id)?;
-            Ok((id, record))
-        });
-        match changed {
-            Ok((id, record)) => {
-                self.spread(&id);
-                let answer = Answer::Changed {
-                    transaction: id.clone(),
-                    reply,
-                };
-                self.store(vec![(id, vec![record])], None, answer);
-            }
-            Err(failure) => respond(reply, Err(failure)),
-        }
-    }
-
     /// Refuses a decision over the connection that the proposal came from.
-    fn may_decide(&self, client: ClientId, id: &str) -> Result<(), Failure> {
+    pub(super) fn may_decide(&self, client: ClientId, id: &str) -> Result<(), Failure> {
         let own = self
             .clients
             .get(&client)
@@ -357,12 +191,6 @@ impl Hub {
             format!("{id} was proposed over this connection, which may not decide on it"),
             "decide in an editor or in a terminal of your own",
         ))
-    }
-
-    pub(super) fn transaction_mut(&mut self, id: &str) -> Result<&mut Transaction, Failure> {
-        self.transactions
-            .get_mut(id)
-            .ok_or_else(|| unknown_transaction(id))
     }
 
     /// The transaction that a decision means: the one named, the one that holds its hunks, or the
@@ -428,346 +256,19 @@ impl Hub {
             // Before the splits, which are changes themselves.
             transaction
                 .check_revision(request.revision.take())
-                .map_err(|error| Failure::new(error.code(), error.to_string(), error.hint()))?;
+                .map_err(|error| select_failure(&error))?;
         }
         let mut records = Vec::new();
         for range in &request.lines {
             let split = transaction
                 .split_for_lines(range, &mut ids)
-                .map_err(|error| Failure::new(error.code(), error.to_string(), error.hint()))?;
+                .map_err(|error| select_failure(&error))?;
             records.extend(split);
         }
         let selection = transaction
             .select(&request)
-            .map_err(|error| Failure::new(error.code(), error.to_string(), error.hint()))?;
+            .map_err(|error| select_failure(&error))?;
         Ok((selection, records))
-    }
-
-    /// Anchors a transaction's own hunks to the leading copies: those of `client`, else the ones
-    /// typed in last.
-    pub(super) fn lead(&mut self, id: &str, client: Option<ClientId>) {
-        let Some(transaction) = self.transactions.get_mut(id) else {
-            return;
-        };
-        let paths: Vec<String> = self
-            .documents
-            .paths()
-            .filter(|path| transaction.file(path).is_some())
-            .map(str::to_owned)
-            .collect();
-        for path in paths {
-            let Some(copy) = self.documents.leading(&path, client) else {
-                continue;
-            };
-            let (Some(set), Some(file)) = (copy.sets.get(id), transaction.file_mut(&path)) else {
-                continue;
-            };
-            file.hunks = set.clone();
-            file.text = copy.rope.clone();
-        }
-    }
-
-    /// Hands a transaction's hunks to every open copy, and marks them to be shown again.
-    pub(super) fn spread(&mut self, id: &str) {
-        let Some(transaction) = self.transactions.get(id) else {
-            return;
-        };
-        self.stale.transaction(id);
-        let paths: Vec<String> = self
-            .documents
-            .paths()
-            .filter(|path| transaction.file(path).is_some())
-            .map(str::to_owned)
-            .collect();
-        for path in paths {
-            let Some(file) = transaction.file(&path) else {
-                continue;
-            };
-            for copy in self.documents.of_mut(&path) {
-                let set = (!file.hunks.is_empty()).then(|| derive(file, &copy.rope));
-                copy.put(id, set);
-            }
-            self.stale.changed(&path);
-        }
-    }
-
-    /// Stores records on the worker; `answer` is given when they are on disk.
-    pub(super) fn store(&mut self, changes: Vec<Change>, receipt: Option<Receipt>, answer: Answer) {
-        let workspace = self.workspace.clone();
-        let changes: Vec<(Transaction, Vec<Record>)> = changes
-            .into_iter()
-            .filter_map(|(id, records)| Some((self.transactions.get(&id)?.clone(), records)))
-            .collect();
-        let own = changes
-            .iter()
-            .map(|(transaction, _)| transaction.id().to_owned());
-        let own = own.collect();
-        self.worker.run_on("store", own, move || {
-            let mut error = None;
-            let transactions = workspace.transactions();
-            for (transaction, records) in &changes {
-                if let Err(failed) = transactions.append(transaction, records, receipt.as_ref()) {
-                    error = Some(Failure::new(
-                        failed.code(),
-                        failed.to_string(),
-                        failed.hint(),
-                    ));
-                }
-            }
-            Some(Done::Stored(Box::new(Stored { error, answer })))
-        });
-    }
-
-    pub(super) fn stored(&mut self, stored: Stored) {
-        self.forget_old();
-        if let Some(failure) = &stored.error {
-            tracing::error!(code = failure.code, "a decision could not be stored");
-        }
-        match stored.answer {
-            Answer::Nobody => {}
-            Answer::Decided {
-                transaction,
-                receipt,
-                paths,
-                reply,
-            } => {
-                let answer = match stored.error {
-                    Some(failure) => Err(failure),
-                    None => self.decided(&transaction, *receipt, paths),
-                };
-                respond(reply, answer);
-            }
-            Answer::Changed { transaction, reply } => {
-                let answer = match stored.error {
-                    Some(failure) => Err(failure),
-                    None => self.later_of(&transaction),
-                };
-                respond(reply, answer);
-            }
-        }
-    }
-
-    /// What a change of one copy did to hunks: arrivals of a commit, decisions made in the editor,
-    /// conflicts.
-    pub(super) fn happened(
-        &mut self,
-        client: ClientId,
-        path: &str,
-        before: (Rope, i32),
-        happened: Vec<Happened>,
-    ) {
-        let mut by_set: std::collections::BTreeMap<String, Vec<HunkEvent>> = Default::default();
-        for each in happened {
-            let is_arrival = matches!(
-                each.event,
-                HunkEvent::Applied { .. }
-                    | HunkEvent::AcceptedByHand { .. }
-                    | HunkEvent::AcceptedAgain { .. }
-            );
-            if is_arrival && self.arrived(client, path, &each.set, each.event.id()) {
-                continue;
-            }
-            by_set.entry(each.set).or_default().push(each.event);
-        }
-        for (id, events) in by_set {
-            self.decided_in_editor(client, path, &id, &before, events);
-        }
-        self.stale.changed(path);
-    }
-
-    fn decided_in_editor(
-        &mut self,
-        client: ClientId,
-        path: &str,
-        id: &str,
-        before: &(Rope, i32),
-        events: Vec<HunkEvent>,
-    ) {
-        let Some(transaction) = self.transactions.get(id) else {
-            return;
-        };
-        // What another copy has already settled is no news.
-        let news: Vec<HunkEvent> = events
-            .into_iter()
-            .filter(|event| {
-                let settled = transaction
-                    .file(path)
-                    .and_then(|file| file.hunks.get(event.id()))
-                    .is_some_and(|hunk| !hunk.state.is_open());
-                !settled || matches!(event, HunkEvent::Reopened { .. })
-            })
-            .collect();
-        let offered: Vec<HunkId> = news
-            .iter()
-            .filter(|event| {
-                matches!(
-                    event,
-                    HunkEvent::AcceptedByHand { .. } | HunkEvent::AcceptedAgain { .. }
-                )
-            })
-            .map(|event| event.id().clone())
-            .filter(|hunk| self.offers.covers(client, hunk))
-            .collect();
-        if !offered.is_empty() {
-            self.accept_offered(client, path, id, before, &offered);
-        }
-        let rest: Vec<HunkEvent> = news
-            .into_iter()
-            .filter(|event| !offered.contains(event.id()))
-            .collect();
-        self.lead(id, Some(client));
-        let unsaved = self
-            .documents
-            .get(path, client)
-            .is_some_and(|copy| copy.dirty);
-        for event in &rest {
-            let verdict = match event {
-                HunkEvent::AcceptedByHand { .. } | HunkEvent::AcceptedAgain { .. } => {
-                    Verdict::AcceptedByHand
-                }
-                HunkEvent::Reopened { .. } => Verdict::Undone,
-                HunkEvent::Conflicted { .. } => Verdict::Conflict,
-                HunkEvent::Lifted { .. } | HunkEvent::Applied { .. } => continue,
-            };
-            self.steer(id, path, event.id(), verdict, None);
-        }
-        let Some(transaction) = self.transactions.get_mut(id) else {
-            return;
-        };
-        let records = transaction.note_events(path, &rest, unsaved);
-        if !records.is_empty() {
-            self.store(vec![(id.to_owned(), records)], None, Answer::Nobody);
-        }
-        self.spread_to_others(id, path, client);
-        self.stale.transaction(id);
-    }
-
-    /// An edit that the client was offered has come back as a change: that was the decision.
-    fn accept_offered(
-        &mut self,
-        client: ClientId,
-        path: &str,
-        id: &str,
-        (before, version): &(Rope, i32),
-        hunks: &[HunkId],
-    ) {
-        let Some(transaction) = self.transactions.get(id).cloned() else {
-            return;
-        };
-        let Ok(selection) = transaction.select(&DecisionRequest {
-            hunks: hunks.iter().map(|hunk| (hunk.clone(), None)).collect(),
-            ..DecisionRequest::default()
-        }) else {
-            return;
-        };
-        let mut request = self.commit_request(client, transaction, selection, Action::Accept);
-        for document in &mut request.documents {
-            if document.path == path {
-                document.text = before.clone();
-                document.version = *version;
-            }
-        }
-        self.order(Order {
-            client,
-            request,
-            reply: CommitReply::Nobody,
-            arrived: true,
-        });
-    }
-
-    /// Hands the hunks of one path to the copies of other clients.
-    fn spread_to_others(&mut self, id: &str, path: &str, client: ClientId) {
-        let Some(file) = self.transactions.get(id).and_then(|found| found.file(path)) else {
-            return;
-        };
-        for copy in self.documents.of_mut(path) {
-            if copy.client != client {
-                let set = (!file.hunks.is_empty()).then(|| derive(file, &copy.rope));
-                copy.put(id, set);
-            }
-        }
-    }
-
-    pub(super) fn did_save(&mut self, client: ClientId, uri: &str) {
-        let Some(path) = self.path_of(uri) else {
-            return;
-        };
-        if let Some(copy) = self.documents.touch(&path, client) {
-            copy.dirty = false;
-        }
-        let ids: Vec<String> = self.transactions.keys().cloned().collect();
-        let mut changes = Vec::new();
-        for id in ids {
-            let Some(transaction) = self.transactions.get_mut(&id) else {
-                continue;
-            };
-            if let Some(record) = transaction.saved(&path) {
-                changes.push((id.clone(), vec![record]));
-                self.stale.transaction(&id);
-                self.stale.changed(&path);
-            }
-        }
-        if !changes.is_empty() {
-            self.store(changes, None, Answer::Nobody);
-        }
-        self.check_disk(&path);
-    }
-
-    pub(super) fn did_close(&mut self, client: ClientId, uri: &str) {
-        if let Some(path) = self.path_of(uri) {
-            self.close_copy(&path, client);
-        }
-    }
-
-    /// A copy is gone. When it was the last one, the disk is what its hunks lie over again, and what
-    /// was accepted there without being saved waits again.
-    pub(super) fn close_copy(&mut self, path: &str, client: ClientId) {
-        let ids: Vec<String> = self
-            .documents
-            .get(path, client)
-            .map(|copy| copy.sets.keys().cloned().collect())
-            .unwrap_or_default();
-        for id in &ids {
-            self.lead(id, None);
-        }
-        self.documents.close(path, client);
-        self.stale.changed(path);
-        if self.documents.of(path).is_empty() {
-            self.check_disk(path);
-        }
-    }
-
-    /// Moves hunks over a closed file onto what the disk reads now.
-    pub(super) fn reanchor_closed(&mut self, path: &str, rope: &Rope) {
-        let ids: Vec<String> = self
-            .transactions
-            .values()
-            .filter(|transaction| transaction.file(path).is_some())
-            .map(|transaction| transaction.id().to_owned())
-            .collect();
-        let mut changes = Vec::new();
-        for id in ids {
-            let Some(transaction) = self.transactions.get_mut(&id) else {
-                continue;
-            };
-            let Some(file) = transaction.file_mut(path) else {
-                continue;
-            };
-            let events = file.reanchor(rope);
-            let records = transaction.note_events(path, &events, false);
-            // Nobody has it open any more: what is in the text is saved, what is not waits again.
-            let saved = transaction.saved(path);
-            let records: Vec<Record> = records.into_iter().chain(saved).collect();
-            if !events.is_empty() || !records.is_empty() {
-                self.stale.transaction(&id);
-            }
-            if !records.is_empty() {
-                changes.push((id, records));
-            }
-        }
-        if !changes.is_empty() {
-            self.store(changes, None, Answer::Nobody);
-        }
     }
 }
 
@@ -776,7 +277,7 @@ fn answered(params: &v1::DecideParams, selection: &Selection) -> Option<BTreeSet
     (!params.all_files).then(|| selection.paths().map(str::to_owned).collect())
 }
 
-fn decision_request(params: &v1::DecideParams) -> DecisionRequest {
+pub(super) fn decision_request(params: &v1::DecideParams) -> DecisionRequest {
     DecisionRequest {
         revision: params.revision,
         hunks: params
@@ -821,7 +322,11 @@ fn shown(transaction: &Transaction, selection: &Selection) -> Vec<ShownHunk> {
         .collect()
 }
 
-pub(super) fn hunk_failure(error: &redline_edits::HunkError) -> Failure {
+pub(super) fn select_failure(error: &SelectError) -> Failure {
+    Failure::new(error.code(), error.to_string(), error.hint())
+}
+
+pub(super) fn hunk_failure(error: &HunkError) -> Failure {
     Failure::new(error.code(), error.to_string(), error.hint())
 }
 

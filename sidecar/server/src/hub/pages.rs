@@ -10,28 +10,12 @@ use redline_protocol::v1;
 use redline_workspace::Transaction;
 use tower_lsp::ls_types::MessageType;
 
-use super::event::{ClientId, Later, Page, Reply};
+use super::event::{ClientId, Page, Reply};
 use super::{Hub, present, respond};
 use crate::failure::Failure;
 use crate::lsp::outbox::Message;
 
 impl Hub {
-    pub(super) fn list(
-        &self,
-        params: &v1::ListTransactionsParams,
-        reply: Reply<Later<v1::ListTransactionsResult>>,
-    ) {
-        let listed = self.later_list(params.settled);
-        let answer: Later<_> = Box::new(move || v1::ListTransactionsResult {
-            transactions: listed(),
-        });
-        respond(reply, Ok(answer));
-    }
-
-    pub(super) fn get(&self, id: &str, reply: Reply<Later<v1::Transaction>>) {
-        respond(reply, self.later_of(id));
-    }
-
     pub(super) fn show_page(&mut self, client: ClientId, page: Page, reply: Reply<()>) {
         let written = match page {
             Page::Diff(id) => self.diff_page(id),

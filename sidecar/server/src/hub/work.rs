@@ -19,7 +19,7 @@ pub(crate) enum Done {
     /// A proposal was read, matched and stored.
     Proposed(Box<super::propose::Proposed>),
     /// Records were stored.
-    Stored(Box<super::decide::Stored>),
+    Stored(Box<super::store::Stored>),
     /// Texts of closed files were read again.
     Refreshed(Box<super::refresh::Refreshed>),
     /// A commit has come to its next stage.

@@ -67,16 +67,15 @@ fn trim(line: &str, range: Range<usize>) -> Range<usize> {
     start..start + text.trim().len()
 }
 
-/// The part of `line` that is shown in `columns`: its start, or from a little before the first of `spans`
-/// where that lies further on.
-pub(super) fn window(line: &str, spans: &[Range<usize>], columns: usize) -> Range<usize> {
+/// The part of `line` that is shown in `columns`: its start, or from a little before the byte `change` where
+/// that lies further on.
+pub(super) fn window(line: &str, change: usize, columns: usize) -> Range<usize> {
     if line.width() <= columns {
         return 0..line.len();
     }
-    let first = spans.first().map_or(0, |span| span.start);
-    let start = match line[..first].width() {
+    let start = match line[..change].width() {
         before if before < columns * 3 / 4 => 0,
-        _ => columns_back(line, first, columns / 4),
+        _ => columns_back(line, change, columns / 4),
     };
     let mut used = 0;
     let end = line[start..]
@@ -109,18 +108,18 @@ mod tests {
     #[test]
     fn a_long_line_is_shown_where_it_changes() {
         let line = "0123456789".repeat(10);
-        assert_eq!(window(&line, &[], 40), 0..40);
-        assert_eq!(window(&line, &[3..5], 40), 0..40);
-        assert_eq!(window(&line, &[70..75, 90..91], 40), 60..100);
-        assert_eq!(window("short", &[], 40), 0..5);
+        assert_eq!(window(&line, 0, 40), 0..40);
+        assert_eq!(window(&line, 3, 40), 0..40);
+        assert_eq!(window(&line, 70, 40), 60..100);
+        assert_eq!(window("short", 0, 40), 0..5);
     }
 
     #[test]
     fn wide_characters_count_twice_and_are_not_divided() {
         let line = "漢字".repeat(20);
-        let shown = window(&line, &[], 11);
+        let shown = window(&line, 0, 11);
         assert_eq!(&line[shown], "漢字漢字漢");
-        let shown = window(&line, &[90..96], 12);
+        let shown = window(&line, 90, 12);
         assert!(shown.contains(&90) && line.get(shown).is_some());
     }
 }
