@@ -97,6 +97,7 @@ codes! {
     StoreCorrupt = "STORE_CORRUPT", "A stored file cannot be read.", "It was set aside as *.corrupt; the rest works on.";
     ApprovalRequired = "APPROVAL_REQUIRED", "This needs the user's approval first.", "Wait for the decision; do not try another way around it.";
     ApprovalDenied = "APPROVAL_DENIED", "The user, or a rule of theirs, does not allow this.", "Do not try it again in this turn; go on without it or ask.";
+    ApprovalStale = "APPROVAL_STALE", "What was approved has changed since it was shown.", "Ask for it again as it is now, with the same call.";
     InvalidArguments = "INVALID_ARGUMENTS", "The arguments do not fit the tool.", "Call it again with arguments as its schema says.";
     Provider = "PROVIDER", "The model's provider failed.", "The message says how; ask again when it works.";
     Cancelled = "CANCELLED", "It was stopped before it ended.", "Ask again to go on.";

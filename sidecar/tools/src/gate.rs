@@ -3,9 +3,27 @@
 //! Owns the decision and its rules. Must not know how approvals are stored, which model asks, or which editor answers.
 //!
 //! ```text
+//! decision   whether an operation may run now: the table
+//! rules      what the user says beforehand
+//! command    what is known of programs
+//! shell      what a shell script runs
+//! policy     all of it together, and what is told of it
 //! keeper     the seam to whoever holds the approvals
 //! ```
 
+mod command;
+mod decision;
 mod keeper;
+mod policy;
+mod rules;
+mod shell;
 
+pub use command::{CommandEffect, effect_of};
+
+pub use decision::{
+    Ceiling, Decision, Facts, Mode, PlanStanding, Row, Ruling, Standing, Target, UnknownWord,
+    Verdict, decide,
+};
 pub use keeper::{Admission, Claim, ClosedGate, GatedCall, Gatekeeper, Start};
+pub use policy::{Answer, Circumstances, Policy, pending_envelope, stale_approval};
+pub use rules::{CommandSpec, Doubt, Judgement, Place, RuleError, RuleSpec, Rules, RulesSpec};

@@ -7,9 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use redline_workspace::{SearchError, WorkspacePath};
 use serde_json::{Map, Value, json};
 
+use crate::gate::{Admission, Claim, GatedCall, Gatekeeper, Start};
 use crate::{
-    Admission, Claim, Envelope, ErrorCode, GatedCall, Gatekeeper, Operation, Schema, SchemaError,
-    Start, ToolError, WorkspaceEdit, WorkspaceList, WorkspaceRead, WorkspaceSearch, WorkspaceView,
+    Envelope, ErrorCode, Operation, Schema, SchemaError, ToolError, WorkspaceEdit, WorkspaceList,
+    WorkspaceRead, WorkspaceSearch, WorkspaceView,
 };
 
 /// Largest arguments of one call, in bytes of their strings.

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use redline_providers::{Arguments, ArgumentsErrorKind, EditOp, Message};
-use redline_tools::{CallContext, ClosedGate, Envelope, ErrorCode, Status, ToolError};
+use redline_tools::gate::ClosedGate;
+use redline_tools::{CallContext, Envelope, ErrorCode, Status, ToolError};
 use serde_json::{Map, Value, json};
 
 use super::Turn;

@@ -14,7 +14,8 @@ mod view;
 
 use std::sync::atomic::AtomicBool;
 
-use redline_tools::{CallContext, ClosedGate, Envelope, ToolSet, workspace_tools};
+use redline_tools::gate::ClosedGate;
+use redline_tools::{CallContext, Envelope, ToolSet, workspace_tools};
 use serde_json::{Map, Value};
 
 use view::FolderView;
