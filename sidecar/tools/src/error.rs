@@ -4,6 +4,9 @@ use serde_json::Value;
 
 use crate::ErrorCode;
 
+/// Longest message, in characters.
+const MAX_MESSAGE: usize = 900;
+
 /// Why a tool call failed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{code}: {message}")]
@@ -21,9 +24,15 @@ pub struct ToolError {
 impl ToolError {
     /// Makes an error with the code's own hint.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        let mut message = message.into();
+        if let Some((end, _)) = message.char_indices().nth(MAX_MESSAGE) {
+            // What is quoted in it may be as long as a hostile call made it.
+            message.truncate(end);
+            message.push('…');
+        }
         Self {
             code,
-            message: message.into(),
+            message,
             hint: code.hint().to_owned(),
             details: None,
         }

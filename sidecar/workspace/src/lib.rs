@@ -26,7 +26,8 @@
 //! `sessions` conversations as they are kept ·
 //! `env` what commands see, and which values are secrets ·
 //! `job` running commands ·
-//! `process` starting programs that outlive us.
+//! `process` starting programs that outlive us ·
+//! `named_files`, `git_programs` what a command would meet.
 #![expect(
     clippy::disallowed_methods,
     reason = "this crate is the one that touches files and starts processes"
@@ -37,11 +38,13 @@ mod checkpoint;
 mod commit;
 mod effect;
 mod env;
+mod git_programs;
 mod handle;
 mod job;
 mod journal;
 mod lines;
 mod list;
+mod named_files;
 mod private;
 mod process;
 mod read;
@@ -72,6 +75,7 @@ pub use env::{
     DotEnv, DotEnvProblem, DotEnvState, EnvError, EnvSnapshot, EnvSource, MaskStream, Masker,
     SessionEnv, is_inherited, is_secret_name, parse_dotenv, read_dotenv,
 };
+pub use git_programs::git_programs;
 pub use handle::{Kind, Stat};
 pub use job::{
     Borders, Heard, JOB_MARK, JobError, JobLimits, JobListener, JobOptions, JobOrigin, JobRecord,
@@ -81,6 +85,7 @@ pub use job::{
 };
 pub use journal::{Finding, Follower, Journal, JournalOptions, Record as JournalRecord, Report};
 pub use list::{Listed, ListedKind, Listing, list};
+pub use named_files::{MISSING, named_files};
 pub use private::{PrivateError, PrivateStore};
 pub use process::{Detached, spawn_detached};
 pub use read::{Entry, FileEntry};
