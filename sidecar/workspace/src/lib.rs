@@ -15,6 +15,7 @@
 //! `journal` what happened, checked ·
 //! `transaction` what is under review, in memory and on disk ·
 //! `receipt` who decided what ·
+//! `approvals` what may run once ·
 //! `commit` applying what was accepted, all or nothing, and recovering ·
 //! `checkpoint`, `undo` taking back ·
 //! `unsaved` what other processes hold open ·
@@ -33,6 +34,7 @@
     reason = "this crate is the one that touches files and starts processes"
 )]
 
+mod approvals;
 mod boundary;
 mod checkpoint;
 mod commit;
@@ -64,6 +66,10 @@ mod view;
 mod walk;
 mod workspace;
 
+pub use approvals::{
+    Approval, ApprovalDamage, ApprovalError, ApprovalState, Approvals, Decided, NewApproval,
+    OperationStanding, Shown, Voice,
+};
 pub use boundary::{Batch, PathError, PathRules, Place, RootOptions, WorkspacePath, WorkspaceRoot};
 pub use checkpoint::{CheckpointSummary, Refusal};
 pub use commit::{

@@ -64,6 +64,16 @@ pub fn named_files(
     found
 }
 
+/// Those of `files`, as [`named_files`] told them, that are different now.
+pub(crate) fn changed(root: &WorkspaceRoot, files: &BTreeMap<String, String>) -> Vec<String> {
+    let differs = |(path, revision): &(&String, &String)| {
+        let now = revision_of(&root.path().join(path));
+        now.as_deref().unwrap_or(MISSING) != revision.as_str()
+    };
+    let changed = files.iter().filter(differs);
+    changed.map(|(path, _)| path.clone()).collect()
+}
+
 /// The revision of the file at `path`, links followed; `None` for what is no file.
 fn revision_of(path: &Path) -> Option<String> {
     // Without blocking: it may be a pipe.

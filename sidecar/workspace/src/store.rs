@@ -621,6 +621,21 @@ impl Store {
         format!(".tmp.{}.{number}.{name}", std::process::id())
     }
 
+    /// What is at `path`, links unfollowed; `None` for nothing.
+    pub(crate) fn stat(&self, path: &StorePath) -> Result<Option<Stat>, StoreError> {
+        let Some(folder) = self.folder_above(path)? else {
+            return Ok(None);
+        };
+        folder
+            .stat(path.name())
+            .map_err(|error| self.io(path.as_str(), "reading", error))
+    }
+
+    /// A code over `bytes` that only this user's sidecars can make, for `purpose` alone.
+    pub(crate) fn code(&self, purpose: &str, bytes: &[u8]) -> blake3::Hash {
+        self.inner.key.code(purpose, "", bytes)
+    }
+
     /// The path of `path` in the store, relative to the workspace root.
     pub(crate) fn shown(&self, path: &str) -> String {
         if path.is_empty() {

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::approvals::Approvals;
 use crate::boundary::{PathError, RootOptions, WorkspaceRoot};
 use crate::checkpoint::Checkpoints;
 use crate::commit::{Recovery, recover};
@@ -33,6 +34,7 @@ pub struct Workspace {
     root: WorkspaceRoot,
     store: Store,
     journal: Journal,
+    approvals: Approvals,
 }
 
 impl Workspace {
@@ -50,11 +52,13 @@ impl Workspace {
     ) -> Result<(Self, Vec<Recovery>), PathError> {
         let root = WorkspaceRoot::open(path, options.root)?;
         let store = Store::new(root.clone(), options.key);
-        let journal = Journal::new(store.clone(), options.clock, options.journal);
+        let journal = Journal::new(store.clone(), options.clock.clone(), options.journal);
+        let approvals = Approvals::new(store.clone(), journal.clone(), options.clock);
         let workspace = Self {
             root,
             store,
             journal,
+            approvals,
         };
         let recovered = workspace.recover();
         Ok((workspace, recovered))
@@ -81,6 +85,11 @@ impl Workspace {
     /// The journal.
     pub fn journal(&self) -> &Journal {
         &self.journal
+    }
+
+    /// The approvals.
+    pub fn approvals(&self) -> &Approvals {
+        &self.approvals
     }
 
     /// The transactions in the store.

@@ -33,7 +33,8 @@ impl SealKey {
         blake3::keyed_hash(&self.0, b"redline seal key id").to_hex()[..16].to_owned()
     }
 
-    fn code(&self, purpose: &str, store: &str, bound_to: &[u8]) -> blake3::Hash {
+    /// A code that nobody without the secret can make, over all three.
+    pub(super) fn code(&self, purpose: &str, store: &str, bound_to: &[u8]) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new_keyed(&self.0);
         for part in [
             b"redline seal v1".as_slice(),
