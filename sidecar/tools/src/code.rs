@@ -88,6 +88,8 @@ codes! {
     SeveralTransactions = "SEVERAL_TRANSACTIONS", "Several transactions are pending; it is not clear which is meant.", "Name one of the listed ids.";
     UnknownTransaction = "UNKNOWN_TRANSACTION", "There is no transaction of that id.", "`redline status` lists the ids.";
     UnknownHunk = "UNKNOWN_HUNK", "There is no hunk of that id.", "`redline show` lists the hunks with their ids.";
+    UnknownJob = "UNKNOWN_JOB", "There is no job of that id.", "List the jobs to see their ids.";
+    TooManyJobs = "TOO_MANY_JOBS", "As many jobs run as may at one time.", "Cancel one that is not needed, or wait for its end.";
     ClientRefused = "CLIENT_REFUSED", "The editor did not apply the edit.", "It stays pending; try again in the editor.";
     ClientTimeout = "CLIENT_TIMEOUT", "The editor did not apply the edit in time.", "It stays pending; try again once the editor answers.";
     ClientGone = "CLIENT_GONE", "The editor went away.", "It stays pending; open the file again to review it.";
@@ -95,6 +97,7 @@ codes! {
     Unsupported = "UNSUPPORTED", "This is not supported here.", "The message says what is; use that instead.";
     StoreUnsealed = "STORE_UNSEALED", "The `.agentic` folder was not made here and is not trusted.", "Look at it, then trust it or remove it.";
     StoreCorrupt = "STORE_CORRUPT", "A stored file cannot be read.", "It was set aside as *.corrupt; the rest works on.";
+    NotAllowed = "NOT_ALLOWED", "This is not yours to do here.", "Ask the user to do it, if it is needed.";
     ApprovalRequired = "APPROVAL_REQUIRED", "This needs the user's approval first.", "Wait for the decision; do not try another way around it.";
     ApprovalDenied = "APPROVAL_DENIED", "The user, or a rule of theirs, does not allow this.", "Do not try it again in this turn; go on without it or ask.";
     ApprovalStale = "APPROVAL_STALE", "What was approved has changed since it was shown.", "Ask for it again as it is now, with the same call.";

@@ -63,3 +63,18 @@ impl ToolError {
         self
     }
 }
+
+/// `text`, without its middle when it is longer than `most` bytes.
+pub(crate) fn shortened(text: String, most: usize) -> String {
+    if text.len() <= most {
+        return text;
+    }
+    let (mut head, mut tail) = (most * 2 / 3, text.len() - most / 3);
+    while !text.is_char_boundary(head) {
+        head -= 1;
+    }
+    while !text.is_char_boundary(tail) {
+        tail += 1;
+    }
+    format!("{} … {}", &text[..head], &text[tail..])
+}

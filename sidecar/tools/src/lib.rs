@@ -10,13 +10,14 @@
 //! envelope   what every tool returns                    schema    arguments against a JSON schema
 //! view       the workspace as tools see it              tool      the contract, and the set of a session
 //! operation  what a call would do, and its hash         gate      whether it may run now
-//! list, read, search, edit                              the families
+//! list, read, search, edit, command                     the families
 //! ```
 //!
 //! **Invariant:** a tool never writes. `workspace_edit` proposes; people, or a policy that a person chose, accept.
 //! **Invariant:** any arguments give an envelope: no panic, and a code with a hint when they are wrong.
 
 mod code;
+mod command;
 mod edit;
 mod envelope;
 mod error;
@@ -30,6 +31,7 @@ mod tool;
 mod view;
 
 pub use code::ErrorCode;
+pub use command::{CommandHost, WorkspaceCommand};
 pub use edit::WorkspaceEdit;
 pub use envelope::{Envelope, ErrorInfo, PROTOCOL, Recovery, Retention, Status};
 pub use error::ToolError;

@@ -58,6 +58,7 @@ pub trait Tool: Send + Sync {
 }
 
 /// What a call runs with.
+#[derive(Clone, Copy)]
 pub struct CallContext<'a> {
     /// The workspace.
     pub view: &'a dyn WorkspaceView,
@@ -71,6 +72,9 @@ pub struct CallContext<'a> {
     pub call_id: &'a str,
     /// The approval whose decision this call carries out.
     pub resumes: Option<&'a str>,
+    /// The operation that the gate let through: a tool compares before it acts, so that what was decided on is
+    /// what happens. Set by [`ToolSet::run`] alone.
+    pub admitted: Option<&'a Operation>,
     /// Becomes true when the turn is stopped.
     pub cancel: &'a AtomicBool,
 }
@@ -186,7 +190,11 @@ fn pass(
                 settle(claim, Start::NotBegun);
                 return Err(stopped);
             }
-            let result = guarded(tool, || tool.call(context, arguments));
+            let context = CallContext {
+                admitted: Some(operation),
+                ..*context
+            };
+            let result = guarded(tool, || tool.call(&context, arguments));
             settle(claim, Start::Began);
             result
         }

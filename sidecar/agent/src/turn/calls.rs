@@ -120,6 +120,7 @@ impl Turn<'_> {
                 turn: &turn_id,
                 call_id: &call_id,
                 resumes: None,
+                admitted: None,
                 cancel: &stopped,
             };
             session.tools.run(&context, &tool, &arguments)

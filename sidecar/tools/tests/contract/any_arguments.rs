@@ -96,6 +96,14 @@ const KNOWN: &[&str] = &[
     "overwrite",
     "delete",
     "rename_to",
+    "action",
+    "program",
+    "arguments",
+    "cwd",
+    "env",
+    "stdin",
+    "job_id",
+    "timeout_seconds",
 ];
 
 /// Mostly names that some tool knows, so that the calls get past the first check.
@@ -108,8 +116,12 @@ fn any_name() -> impl Strategy<Value = String> {
 
 /// A value of the type that the schema asks for: arguments that pass the check and mean nothing.
 fn fitting(schema: &Value) -> BoxedStrategy<Value> {
+    if let Some(options) = schema["enum"].as_array() {
+        return proptest::sample::select(options.clone()).boxed();
+    }
     match schema["type"].as_str() {
         Some("boolean") => any::<bool>().prop_map(Value::Bool).boxed(),
+        Some("number") => (0.0f64..3.0).prop_map(|number| json!(number)).boxed(),
         Some("integer") => {
             let low = schema["minimum"].as_i64().unwrap_or(0);
             let high = schema["maximum"].as_i64().unwrap_or(100).min(low + 3000);
@@ -229,7 +241,7 @@ proptest! {
 
     #[test]
     fn arguments_of_the_right_types_give_an_envelope(
-        (tool, arguments) in proptest::sample::select(vec![0usize, 1, 2, 3]).prop_flat_map(|at| {
+        (tool, arguments) in proptest::sample::select(vec![0usize, 1, 2, 3, 4]).prop_flat_map(|at| {
             let tools = tools();
             let tool = tools.iter().nth(at).unwrap();
             (Just(tool.name().to_owned()), fitting(tool.schema().source()))

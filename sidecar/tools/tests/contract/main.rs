@@ -8,21 +8,30 @@
 )]
 
 mod any_arguments;
+mod command;
 mod families;
 #[path = "../support/view.rs"]
 mod view;
 
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, LazyLock};
 
 use redline_tools::gate::ClosedGate;
-use redline_tools::{CallContext, Envelope, ToolSet, workspace_tools};
+use redline_tools::{CallContext, Envelope, ToolSet, WorkspaceCommand, workspace_tools};
 use serde_json::{Map, Value};
 
 use view::FolderView;
 
-/// The tools of a workspace.
+/// All tools. Commands get no further than the gate here, so their jobs may be those of another folder.
 pub fn tools() -> ToolSet {
-    ToolSet::new(workspace_tools().unwrap()).unwrap()
+    static HOST: LazyLock<(FolderView, Arc<command::Host>)> = LazyLock::new(|| {
+        let view = FolderView::new(&[]);
+        let host = command::Host::new(&view);
+        (view, host)
+    });
+    let mut tools = workspace_tools().unwrap();
+    tools.push(Arc::new(WorkspaceCommand::new(HOST.1.clone()).unwrap()));
+    ToolSet::new(tools).unwrap()
 }
 
 /// Runs one call.
@@ -43,6 +52,7 @@ pub fn run_map(view: &FolderView, tool: &str, arguments: &Map<String, Value>) ->
         turn: "turn_1",
         call_id: "call_1",
         resumes: None,
+        admitted: None,
         cancel: &cancel,
     };
     tools().run(&context, tool, arguments)

@@ -169,7 +169,7 @@ impl Jobs {
                 .folder
                 .as_ref()
                 .map_or(String::new(), ToString::to_string),
-            env_digest: spec.env.digest().to_owned(),
+            env_digest: spec.env_digest.clone(),
             sandbox: self.sandbox().to_owned(),
             terminal: spec.terminal,
             timeout_ms: spec

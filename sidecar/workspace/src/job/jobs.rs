@@ -189,6 +189,21 @@ impl Jobs {
         Ok((at, part[..most.min(part.len())].to_vec()))
     }
 
+    /// Waits until a job of this process has ended, at most for `patience`, or until `cancel`; whether it has. One
+    /// that does not run here has ended as far as this process can wait.
+    pub fn wait(&self, id: &str, patience: Duration, cancel: &AtomicBool) -> bool {
+        let Some(running) = self.running(id) else {
+            return true;
+        };
+        let end = Instant::now() + patience;
+        while !running.wait(TICK) {
+            if Instant::now() >= end || cancel.load(Ordering::Relaxed) {
+                return false;
+            }
+        }
+        true
+    }
+
     /// Ends a job with all of its tree, and waits for that: TERM, then KILL after the grace time. A job that has
     /// ended stays as it is.
     ///

@@ -37,7 +37,7 @@ pub struct JobRecord {
     pub arguments: Vec<String>,
     /// The folder it runs in, relative to the root; empty for the root.
     pub folder: String,
-    /// blake3 of its env.
+    /// A keyed digest of its env, which tells nothing of it.
     pub env_digest: String,
     /// What it is confined by; `none` when by nothing.
     pub sandbox: String,

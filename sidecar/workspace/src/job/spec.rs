@@ -22,6 +22,8 @@ pub struct JobSpec {
     pub folder: Option<WorkspacePath>,
     /// All of its env.
     pub env: Arc<EnvSnapshot>,
+    /// A digest of the env that tells nothing of it, for the record.
+    pub env_digest: String,
     /// What it reads; without, its input is empty.
     pub stdin: Option<Vec<u8>>,
     /// It gets a pseudo-terminal: output and error output are one, and it may behave as it does for a person.

@@ -85,6 +85,7 @@ impl Bench {
             arguments: arguments.iter().map(|one| (*one).to_owned()).collect(),
             folder: None,
             env,
+            env_digest: "digest".to_owned(),
             stdin: None,
             terminal: false,
             timeout: Some(Duration::from_secs(60)),
