@@ -7,7 +7,7 @@
 //! - `load`: folders and rows · `entry`: what a path holds · `step`: steps · `fault`: injected failures
 //! - `world`: the workspace of one row · `server`: the child that serves it
 //! - `play`, `proposal`, `decision`: the steps carried out · `crash`: rows that kill the server
-//! - `expect`, `facts`: comparison
+//! - `permissions`: rows that ask the gate · `expect`, `facts`: comparison
 
 mod crash;
 mod decision;
@@ -17,6 +17,7 @@ mod facts;
 mod fault;
 mod load;
 mod observe;
+mod permissions;
 mod play;
 mod proposal;
 pub mod server;
@@ -182,7 +183,10 @@ fn play(row: &Row) -> Result<Verdict> {
     if faults.crashes() {
         return crash::play(row, &faults, &expected);
     }
-    let observed = play::play(row, &faults)?;
+    let observed = match row.kind() {
+        "permissions" => permissions::play(row)?,
+        _ => play::play(row, &faults)?,
+    };
     Ok(expect::judge(&observed, &expected, row.get("limits")))
 }
 

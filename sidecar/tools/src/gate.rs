@@ -8,6 +8,7 @@
 //! command    what is known of programs
 //! shell      what a shell script runs
 //! policy     all of it together, and what is told of it
+//! session    the gate of one session, over the durable approvals
 //! keeper     the seam to whoever holds the approvals
 //! ```
 
@@ -16,6 +17,7 @@ mod decision;
 mod keeper;
 mod policy;
 mod rules;
+mod session;
 mod shell;
 
 pub use command::{CommandEffect, effect_of};
@@ -27,3 +29,4 @@ pub use decision::{
 pub use keeper::{Admission, Claim, ClosedGate, GatedCall, Gatekeeper, Start};
 pub use policy::{Answer, Circumstances, Policy, pending_envelope, stale_approval};
 pub use rules::{CommandSpec, Doubt, Judgement, Place, RuleError, RuleSpec, Rules, RulesSpec};
+pub use session::{GateHost, SessionGate, files_of_command, target};

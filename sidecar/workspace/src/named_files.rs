@@ -145,13 +145,25 @@ mod tests {
     fn files_are_found_however_they_are_named() {
         let scratch = Scratch::new(&[("tool.sh", "a"), ("sub/x", "b"), ("conf", "c")]);
         let a = ("tool.sh".to_owned(), revision("a"));
-        assert_eq!(named(&scratch, "", &["tool.sh", "-v", "5"]), std::slice::from_ref(&a));
-        assert_eq!(named(&scratch, "sub", &["../tool.sh"]), std::slice::from_ref(&a));
-        assert_eq!(named(&scratch, "", &["./sub/../tool.sh"]), std::slice::from_ref(&a));
+        assert_eq!(
+            named(&scratch, "", &["tool.sh", "-v", "5"]),
+            std::slice::from_ref(&a)
+        );
+        assert_eq!(
+            named(&scratch, "sub", &["../tool.sh"]),
+            std::slice::from_ref(&a)
+        );
+        assert_eq!(
+            named(&scratch, "", &["./sub/../tool.sh"]),
+            std::slice::from_ref(&a)
+        );
         let absolute = scratch.on_disk("tool.sh").display().to_string();
         assert_eq!(named(&scratch, "sub", &[&absolute]), [a]);
         let c = ("conf".to_owned(), revision("c"));
-        assert_eq!(named(&scratch, "", &["--file=conf"]), std::slice::from_ref(&c));
+        assert_eq!(
+            named(&scratch, "", &["--file=conf"]),
+            std::slice::from_ref(&c)
+        );
         assert_eq!(named(&scratch, "", &["-fconf", "sub"]), [c]);
     }
 

@@ -118,6 +118,11 @@ impl Row {
         }
     }
 
+    /// Its kind.
+    pub(super) fn kind(&self) -> &str {
+        self.get("kind").as_str().unwrap_or_default()
+    }
+
     /// What the row expects.
     pub(super) fn expected(&self) -> Value {
         self.get("expected").clone()
@@ -125,8 +130,8 @@ impl Row {
 
     /// Why the row cannot be played here, if it cannot.
     pub(super) fn why_skipped(&self) -> Result<Option<String>> {
-        let kind = self.get("kind").as_str().unwrap_or_default();
-        if matches!(kind, "permissions" | "processes") {
+        let kind = self.kind();
+        if kind == "processes" {
             return Ok(Some(format!("kind {kind} is not covered yet")));
         }
         if self.get("executable") == &Value::Bool(false) {

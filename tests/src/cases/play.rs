@@ -28,6 +28,18 @@ pub(super) struct Stage {
 }
 
 impl Stage {
+    /// The world of a row, with what happened in it first and nobody there yet.
+    pub(super) fn of(row: &Row) -> Result<Self> {
+        let stage = Stage {
+            world: World::make(row)?,
+            editors: RwLock::default(),
+        };
+        for step in Step::parse_all(row.list("setup")?)? {
+            stage.by_others(&step)?;
+        }
+        Ok(stage)
+    }
+
     /// An editor by name.
     pub(super) fn editor(&self, name: Option<&str>) -> Result<Arc<Editor>> {
         let name = name.unwrap_or(EDITOR);
@@ -182,13 +194,7 @@ impl<'a> Player<'a> {
         faults: &Faults,
         control: Option<Arc<Mutex<Control>>>,
     ) -> Result<Player<'a>> {
-        let stage = Arc::new(Stage {
-            world: World::make(row)?,
-            editors: RwLock::default(),
-        });
-        for step in Step::parse_all(row.list("setup")?)? {
-            stage.by_others(&step)?;
-        }
+        let stage = Arc::new(Stage::of(row)?);
         if let Some(control) = &control {
             let hooked = Arc::downgrade(&stage);
             crate::client::lock(control).set_hook_player(Arc::new(move |steps| {
@@ -381,6 +387,7 @@ impl<'a> Player<'a> {
             }
             Act::ListActions(place) => self.list_actions(place),
             Act::InvokeCached(which) => self.invoke_cached(which),
+            Act::Approve(_) => bail!("nothing waits for an approval"),
             Act::Command(name) => bail!("commands are not covered yet: {name}"),
             _ => {
                 self.stage.by_others(step)?;

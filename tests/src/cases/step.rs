@@ -66,6 +66,8 @@ pub(super) enum Act {
     DumpBuffer(String),
     ListActions(Value),
     InvokeCached(Value),
+    /// The reviewer's yes or no to what waits.
+    Approve(bool),
     /// A step that belongs to commands.
     Command(&'static str),
 }
@@ -239,7 +241,10 @@ fn act(name: &str, given: &Value, step: &Value) -> Result<Act> {
         ),
         "list_actions" => Act::ListActions(given.clone()),
         "invoke_cached" => Act::InvokeCached(given.clone()),
-        "approve" => Act::Command("approve"),
+        "approve" => Act::Approve(match given {
+            Value::Bool(yes) => *yes,
+            other => !matches!(other.as_str(), Some("no" | "deny" | "never" | "reject")),
+        }),
         "run" => Act::Command("run"),
         other => bail!("no step is called {other}"),
     })

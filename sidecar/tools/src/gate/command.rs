@@ -21,6 +21,20 @@ pub(super) use git::{command_at as git_command_at, name_of_alias};
 pub(super) use inner::{each_command, script_of};
 pub(super) use screen::{Finding, findings, is_harmless_variable};
 
+/// All words of a command and of the commands that are found inside it.
+pub(super) fn words_of(program: &str, arguments: &[String]) -> Vec<String> {
+    let mut tokens = vec![program];
+    tokens.extend(arguments.iter().map(String::as_str));
+    let mut words: Vec<String> = arguments.to_vec();
+    words.insert(0, program.to_owned());
+    each_command(&tokens, &mut |inner| {
+        let new = inner.iter().filter(|word| !tokens.contains(word));
+        words.extend(new.map(|word| (*word).to_owned()));
+        false
+    });
+    words
+}
+
 /// The last part of a program's path.
 pub(super) fn base_name(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or(program)

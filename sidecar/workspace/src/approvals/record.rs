@@ -24,8 +24,8 @@ pub struct NewApproval {
     pub shown: Shown,
     /// The exact call that is run once they said yes: `{"tool", "arguments"}`.
     pub resume: Value,
-    /// When the question lapses, in milliseconds since 1970; an approval is usable until then too.
-    pub expires_at_ms: u64,
+    /// How long the question, and the answer to it, hold from now on.
+    pub lifetime_ms: u64,
 }
 
 /// What a person reads before they decide. It is kept as it was shown.
@@ -153,7 +153,7 @@ impl NewApproval {
             shown: self.shown,
             resume: self.resume,
             asked_at_ms: now_ms,
-            expires_at_ms: self.expires_at_ms,
+            expires_at_ms: now_ms.saturating_add(self.lifetime_ms),
             decided: None,
             changed_at_ms: now_ms,
             note: None,

@@ -42,7 +42,7 @@ fn new(id: &str, operation: &str) -> NewApproval {
             ..Shown::default()
         },
         resume: json!({"tool": "workspace_command", "arguments": {"program": "sh"}}),
-        expires_at_ms: 10_000,
+        lifetime_ms: 10_000,
     }
 }
 

@@ -1,6 +1,9 @@
 //! How far a command reaches, as far as its tokens tell: an estimate for the ceiling, never a promise. What a
 //! sandbox confines, it confines; without one a program that stays inside by its name may still not.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use super::screen::{RUNS, findings};
 use super::{base_name, git, inner};
 use crate::Class;
@@ -354,6 +357,12 @@ fn class_of(tokens: &[&str], root: &str, depth: usize, writes: &mut Vec<String>)
     class
 }
 
+static BY_NAME: LazyLock<HashMap<&'static str, Class>> = LazyLock::new(|| {
+    let readers = READERS.iter().map(|name| (*name, Class::Reversible));
+    let local = LOCAL.iter().map(|name| (*name, Class::Workspace));
+    readers.chain(local).collect()
+});
+
 fn by_name(name: &str, tokens: &[&str]) -> Class {
     if name == "git" {
         let command = tokens
@@ -368,11 +377,8 @@ fn by_name(name: &str, tokens: &[&str]) -> Class {
             Class::Workspace
         };
     }
-    if READERS.contains(&name) {
-        return Class::Reversible;
-    }
-    if LOCAL.contains(&name) {
-        return Class::Workspace;
+    if let Some(class) = BY_NAME.get(name) {
+        return *class;
     }
     let subcommand = tokens[1..]
         .iter()
