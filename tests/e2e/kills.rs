@@ -252,7 +252,7 @@ fn an_idle_sidecar_ends_itself() -> Result<()> {
     let mut child = sidecar.spawn()?;
     let status = redline_tests::client::wait_exit(&mut child, Duration::from_secs(30))?;
     ensure!(status.success(), "{status}");
-    project.wait_no_process(Duration::from_secs(5))
+    project.wait_no_process(Duration::from_secs(30))
 }
 
 fn exit_codes_follow_shutdown() -> Result<()> {
@@ -281,5 +281,5 @@ fn in_process_ends_with_its_stdin() -> Result<()> {
     ensure!(find(&project, "serve").is_none(), "a sidecar was started");
     let status = editor.client.hang_up()?.context("a status")?;
     ensure!(status.code() == Some(1), "{status}");
-    project.wait_no_process(Duration::from_secs(5))
+    project.wait_no_process(Duration::from_secs(30))
 }

@@ -66,7 +66,8 @@ pub fn run(paths: &Paths, sharing: Sharing) -> Result<i32, Failure> {
     };
     // Unbuffered: frames are written whole, and stdout's own buffer would hold them back.
     let end = |code| std::process::exit(code);
-    bridge(Box::new(connector), io::stdin(), io::stdout(), end)
+    let (stdin, stdout) = (io::stdin(), io::stdout());
+    bridge(Box::new(connector), stdin, stdout, end, DRAIN_LIMIT)
 }
 
 struct Bridge {
@@ -116,6 +117,7 @@ fn bridge(
     editor_in: impl Read,
     editor_out: impl Write + Send + 'static,
     end_process: impl Fn(i32) + Send + Sync + 'static,
+    drain_limit: Duration,
 ) -> Result<i32, Failure> {
     let link = connector(0)?;
     let sidecar = reader(&link)?;
@@ -134,7 +136,9 @@ fn bridge(
         .name("from-sidecar".to_owned())
         .spawn(move || pump_down(&down, sidecar, connector))
         .map_err(|error| Failure::io("cannot start a thread", &error))?;
-    pump_up(&bridge, editor_in);
+    if pump_up(&bridge, editor_in) == Said::EndOfInput {
+        drain(&bridge, drain_limit);
+    }
     Ok(bridge.end())
 }
 
@@ -145,8 +149,15 @@ fn reader(link: &Link) -> Result<FrameSource<UnixStream>, Failure> {
         .map_err(|error| Failure::io("cannot use the connection to the sidecar", &error))
 }
 
+/// How the editor ended what it had to say.
+#[derive(PartialEq, Eq)]
+enum Said {
+    Exit,
+    EndOfInput,
+}
+
 /// From the editor to the sidecar, until the editor ends.
-fn pump_up(bridge: &Arc<Bridge>, editor_in: impl Read) {
+fn pump_up(bridge: &Arc<Bridge>, editor_in: impl Read) -> Said {
     let mut frames = FrameSource::new(editor_in);
     let mut watched = false;
     loop {
@@ -157,10 +168,10 @@ fn pump_up(bridge: &Arc<Bridge>, editor_in: impl Read) {
                 bridge.to_editor(&error_response(None, -32700, &error.to_string()));
                 continue;
             }
-            Ok(None) => break,
+            Ok(None) => return Said::EndOfInput,
             Err(error) => {
                 tracing::warn!(%error, "the editor cannot be read");
-                break;
+                return Said::EndOfInput;
             }
         };
         let mut state = bridge.state();
@@ -176,7 +187,7 @@ fn pump_up(bridge: &Arc<Bridge>, editor_in: impl Read) {
             FromEditor::Drop => {}
             FromEditor::Exit(body) => {
                 send(sidecar.as_deref(), &body);
-                return;
+                return Said::Exit;
             }
         }
         if !watched && let Some(process_id) = process_id {
@@ -184,7 +195,6 @@ fn pump_up(bridge: &Arc<Bridge>, editor_in: impl Read) {
             watch(bridge, process_id);
         }
     }
-    drain(bridge);
 }
 
 /// Writes to the sidecar; a failure shows at the reading side too, which replaces the sidecar.
@@ -214,14 +224,10 @@ fn watch(bridge: &Arc<Bridge>, process_id: u32) {
 }
 
 /// Gives requests that wait a moment to be answered: the input may have been a file.
-fn drain(bridge: &Bridge) {
+fn drain(bridge: &Bridge, limit: Duration) {
     let state = bridge.state();
     let waits = |state: &mut State| state.session.is_waiting() && state.link.is_some();
-    drop(
-        bridge
-            .answered
-            .wait_timeout_while(state, DRAIN_LIMIT, waits),
-    );
+    drop(bridge.answered.wait_timeout_while(state, limit, waits));
 }
 
 /// From the sidecar to the editor; replaces the sidecar when it dies.

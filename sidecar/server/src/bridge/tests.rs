@@ -47,7 +47,8 @@ fn rig() -> Rig {
     };
     thread::spawn(move || {
         let out = bridge_end.try_clone().unwrap();
-        let code = bridge(Box::new(connector), bridge_end, out, |_| ()).unwrap();
+        let patience = Duration::from_secs(600);
+        let code = bridge(Box::new(connector), bridge_end, out, |_| (), patience).unwrap();
         let _ = ended.send(code);
     });
     Rig {

@@ -98,7 +98,7 @@ impl Client {
             if let Some(frame) = self.frames.next_frame() {
                 return Some(serde_json::from_slice(&frame.unwrap()).unwrap());
             }
-            let read = tokio::time::timeout(Duration::from_secs(30), self.stream.read(&mut chunk));
+            let read = tokio::time::timeout(Duration::from_secs(60), self.stream.read(&mut chunk));
             match read.await.expect("a message in time") {
                 Ok(0) | Err(_) => return None,
                 Ok(size) => self.frames.push(&chunk[..size]),

@@ -18,6 +18,9 @@ use redline_protocol::v1::method;
 use super::*;
 use crate::lsp::written::Written;
 
+/// How long anything may take before it counts as hung.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 struct Mock {
     client: Client,
     seen: Arc<Mutex<Vec<i32>>>,
@@ -140,7 +143,7 @@ impl Peer {
             if let Some(frame) = self.frames.next_frame() {
                 return serde_json::from_slice(&frame.unwrap()).unwrap();
             }
-            let read = tokio::time::timeout(Duration::from_secs(20), self.stream.read(&mut chunk));
+            let read = tokio::time::timeout(PATIENCE, self.stream.read(&mut chunk));
             let size = read.await.expect("an answer in time").unwrap();
             assert!(size > 0, "the connection ended");
             self.frames.push(&chunk[..size]);
@@ -251,7 +254,7 @@ async fn the_end_of_input_ends_it_with_handlers_pending() {
     let mut peer = Peer::initialized().await;
     peer.request(1, "test/hangs", Value::Null).await;
     drop(peer.stream);
-    let ended = tokio::time::timeout(Duration::from_secs(5), peer.served).await;
+    let ended = tokio::time::timeout(PATIENCE, peer.served).await;
     assert_eq!(ended.unwrap().unwrap(), ExitReason::EndOfInput);
 }
 
@@ -267,7 +270,7 @@ async fn exit_ends_it_while_the_stream_stays_open() {
             assert_eq!(peer.receive().await["id"], 1);
         }
         peer.notify("exit", Value::Null).await;
-        let ended = tokio::time::timeout(Duration::from_secs(5), peer.served).await;
+        let ended = tokio::time::timeout(PATIENCE, peer.served).await;
         assert_eq!(ended.unwrap().unwrap(), expected);
     }
 }
