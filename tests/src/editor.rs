@@ -414,7 +414,8 @@ impl Editor {
         self.send_open(&uri, &document)
     }
 
-    /// Opens a document with the text on disk, at version 0 as most editors do.
+    /// Opens a document with the text on disk, at version 0 as most editors do. The server has it when this
+    /// returns, so that what is asked over another connection comes after it.
     ///
     /// # Errors
     ///
@@ -429,7 +430,9 @@ impl Editor {
                 version: 0,
                 dirty: false,
             },
-        )
+        )?;
+        let asked = json!({"uri": self.uri(path)});
+        self.client.ask("redline/document/text", asked).map(drop)
     }
 
     fn send_open(&self, uri: &str, document: &Document) -> Result<()> {

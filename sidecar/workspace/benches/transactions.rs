@@ -5,14 +5,14 @@
 //! and writes that hunk's file alone.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
-#[path = "../tests/support.rs"]
+#[path = "../tests/review/support.rs"]
 mod support;
 
 use std::process::Command;
 
 use divan::Bencher;
 use redline_edits::Change;
-use redline_workspace::{Action, DecisionRequest, Transaction, prepare};
+use redline_workspace::{DecisionRequest, Transaction, prepare};
 use support::Ground;
 
 fn main() {
@@ -173,7 +173,7 @@ fn prepare_only(bencher: Bencher<'_, '_>, n: usize) {
             let ground = Ground::new(&[("a.txt", "a\n")]);
             let transaction = ground.propose(added(n));
             let selection = transaction.select(&DecisionRequest::default()).unwrap();
-            let request = ground.request(&transaction, selection, Action::Accept, &[]);
+            let request = ground.request(&transaction, selection, &[]);
             (ground, request)
         })
         .bench_refs(|(ground, request)| prepare(&ground.ws, request).unwrap());

@@ -13,7 +13,7 @@ mod target;
 
 pub(crate) use format::{Change, Edit, Entry, Header, VERSION, What};
 pub use reverse::Refusal;
-pub(crate) use reverse::{Reversal, reverse};
+pub(crate) use reverse::{Buried, Contest, Contested, Reversal, reverse};
 pub use store::CheckpointSummary;
 pub(crate) use store::{Checkpoint, Checkpoints};
 pub(crate) use target::{Now, Target};

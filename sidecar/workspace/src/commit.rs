@@ -23,6 +23,7 @@ mod plan;
 mod prepare;
 mod recover;
 mod step;
+mod undoing;
 
 use redline_edits::TextChange;
 use ropey::Rope;
@@ -36,7 +37,6 @@ pub(crate) use recover::recover;
 pub use recover::{Recovery, RecoveryAction};
 
 use crate::read::Entry;
-use crate::receipt::Action;
 use crate::transaction::{Selection, Transaction};
 
 /// What a file is: kind, content and mode. Files with equal fingerprints are the same to us.
@@ -106,8 +106,6 @@ pub struct CommitRequest {
     pub transaction: Transaction,
     /// What of it.
     pub selection: Selection,
-    /// `accept`, `undo` or `redo`.
-    pub action: Action,
     /// Documents open at the client whose copy the commit goes to.
     pub documents: Vec<OpenDocument>,
     /// Documents that are open elsewhere in this hub with changes that are not saved.

@@ -150,6 +150,11 @@ impl Journal {
         Ok(seqs)
     }
 
+    /// The time that a record would bear now, in Unix seconds.
+    pub(crate) fn now(&self) -> u64 {
+        self.clock.now_ms() / 1000
+    }
+
     /// The sequence number of the last record; 0 for none.
     ///
     /// # Errors

@@ -103,11 +103,11 @@ pub use sessions::{Loaded, SessionError, SessionLog, SessionSummary, Sessions};
 pub use sources::{Clock, Ids};
 pub use store::{SealKey, Store, StoreError, StoreLock, StorePath, StoreState};
 pub use transaction::{
-    Before, DecisionRequest, Fate, FileReview, FileState, GrowError, Growth, LineRange, Purpose,
-    Record, SelectError, Selection, SetAside, SettledFile, SettledHunk, Settlement, Standing,
-    Totals, Transaction, TransactionMeta, TransactionState, Transactions,
+    Before, Concerns, DecisionRequest, Fate, FileReview, FileState, GrowError, Growth, LineRange,
+    Purpose, Record, SelectError, Selection, SetAside, SettledFile, SettledHunk, Settlement,
+    Standing, Totals, Transaction, TransactionMeta, TransactionState, Transactions,
 };
-pub use undo::{Undo, UndoError, UndoRequest};
+pub use undo::{Direction, Undo, UndoError, UndoRequest};
 pub use unsaved::{Announcement, UnsavedDocument};
 pub use uri::{path_to_uri, uri_to_path};
 pub use view::View;

@@ -26,7 +26,7 @@ pub use grow::{GrowError, Growth};
 pub(crate) use load::line_of_record;
 pub use model::{Fate, Purpose, Totals, Transaction, TransactionMeta, TransactionState};
 pub(crate) use record::Applied;
-pub use record::{Record, SettledFile, SettledHunk, Settlement};
+pub use record::{Concerns, Record, SettledFile, SettledHunk, Settlement};
 pub(crate) use select::SelectedFile;
 pub use select::{DecisionRequest, LineRange, SelectError, Selection};
 pub use store::{SetAside, Transactions};

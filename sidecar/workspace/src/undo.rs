@@ -1,38 +1,66 @@
 //! Undo and redo: what a turn or transaction did, taken back or put back, as a transaction of its own.
 //!
-//! Working it out reads the checkpoint and today's files and changes nothing; what comes out is
-//! committed like any other transaction, all or nothing. Only paths of the turn are looked at: not
-//! the rest of the tree, and never git's state.
+//! Working it out reads the checkpoint and today's files and changes nothing. What comes out is
+//! committed at once, all or nothing; or, where somebody changed the same lines since, it waits for
+//! a person like any proposal ([`Workspace::put_under_review`]), and is done when nothing in it waits
+//! any more ([`standing`]). Only paths of the turn are looked at: not the rest of the tree, and never
+//! git's state.
 
+mod draft;
 mod error;
+mod standing;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::collections::BTreeMap;
 
-use redline_edits::{HunkId, Operation, OperationKind, Resolved, decode};
+use redline_edits::{HunkId, OperationKind};
+use serde_json::json;
 
 use crate::boundary::Batch;
-use crate::checkpoint::{Change, Checkpoint, CheckpointSummary, Now, Reversal, Target, reverse};
-use crate::commit::{Fingerprint, OpenDocument, fingerprint};
-use crate::effect::FsError;
-use crate::read::Entry;
-use crate::receipt::Action;
-use crate::store::StoreError;
-use crate::transaction::{
-    DecisionRequest, Exact, GrowError, Growth, Purpose, Record, Selection, Transaction,
-    TransactionMeta,
+use crate::checkpoint::{
+    Change, Checkpoint, CheckpointSummary, Entry, Now, Refusal, Reversal, reverse,
 };
+use crate::commit::OpenDocument;
+use crate::store::StoreError;
+use crate::transaction::{DecisionRequest, Purpose, Selection, Transaction};
 use crate::workspace::Workspace;
 
 pub use error::UndoError;
+pub(crate) use standing::Standing;
+
+/// Which way a turn or transaction goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// What was accepted is taken back.
+    Undo,
+    /// What was taken back is put back.
+    Redo,
+}
+
+impl Direction {
+    /// The name used on every surface.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Undo => "undo",
+            Self::Redo => "redo",
+        }
+    }
+
+    fn purpose(self, of: &str) -> Purpose {
+        let of = of.to_owned();
+        match self {
+            Self::Undo => Purpose::Undo { of },
+            Self::Redo => Purpose::Redo { of },
+        }
+    }
+}
 
 /// What is to be taken back or put back.
 #[derive(Debug, Clone)]
 pub struct UndoRequest {
     /// A turn or transaction; `None` means the latest.
     pub id: Option<String>,
-    /// [`Action::Undo`] or [`Action::Redo`].
-    pub action: Action,
+    /// Which way.
+    pub direction: Direction,
     /// A fresh `tx_…` for the transaction that does it.
     pub transaction_id: String,
     /// Who asks.
@@ -43,15 +71,31 @@ pub struct UndoRequest {
     pub documents: Vec<OpenDocument>,
 }
 
-/// A worked-out undo or redo, ready for [`prepare`](crate::prepare).
+/// A worked-out undo or redo: ready for [`prepare`](crate::prepare), or for review.
 #[derive(Debug, Clone)]
 pub struct Undo {
     /// The turn or transaction that it concerns.
     pub of: String,
-    /// The transaction to commit.
+    /// Which way it goes.
+    pub direction: Direction,
+    /// The transaction to commit or to review.
     pub transaction: Transaction,
     /// All of it.
     pub selection: Selection,
+    /// What stands in the way of committing it at once; then it is for [`Workspace::put_under_review`].
+    pub refusals: Vec<Refusal>,
+    /// An earlier one that met conflicts and waits for review: withdraw what waits of it once this goes ahead.
+    pub replaces: Option<String>,
+}
+
+impl Undo {
+    /// Paths that it changes, each with what happens to it.
+    pub fn paths(&self) -> BTreeMap<&str, &OperationKind> {
+        self.transaction
+            .files()
+            .map(|file| (file.path.as_str(), &file.operation))
+            .collect()
+    }
 }
 
 impl Workspace {
@@ -68,42 +112,121 @@ impl Workspace {
     ///
     /// # Errors
     ///
-    /// [`UndoError`].
+    /// [`UndoError`]; [`UndoError::UnderReview`] while an earlier one of the same turn waits and is still needed.
     pub fn undo(
         &self,
         request: &UndoRequest,
         ids: &mut dyn FnMut() -> HunkId,
     ) -> Result<Undo, UndoError> {
+        let direction = request.direction;
         let of = match &request.id {
             Some(id) => id.clone(),
-            None => latest(self, request.action)?,
+            None => latest(self, direction)?,
         };
         let unknown = || UndoError::Unknown { id: of.clone() };
         let checkpoint = self.checkpoints().load(&of)?.ok_or_else(unknown)?;
-        let (changes, keeper) = self.changes_to_reverse(&of, &checkpoint, request.action)?;
-        let concerned = self
-            .checkpoints()
-            .load(&of)?
-            .map(|one| transactions_of(&one))
-            .unwrap_or_default();
+        let reviewed = self.reviewed(&checkpoint)?;
+        let under_review = |reviewed: &Transaction| UndoError::UnderReview {
+            direction,
+            of: of.clone(),
+            transaction: reviewed.id().to_owned(),
+        };
+        // One that its turn has left behind cannot be accepted any more; it makes way.
+        let fresh = reviewed
+            .as_ref()
+            .filter(|one| checkpoint.is_fresh(one.id()));
+        if let Some(decided) = fresh.filter(|one| one.totals().accepted > 0) {
+            return Err(under_review(decided));
+        }
+        let (changes, keeper) = self.changes_to_reverse(&of, &checkpoint, direction)?;
         let batch = self.root().batch();
         let reversals = self.reversals(&batch, &changes, &keeper, &request.documents)?;
-        let title = format!("{} of {}", verb(request.action), checkpoint.header.title);
-        let mut transaction =
-            self.as_transaction(&batch, request, &of, title, &keeper, &reversals, ids)?;
-        transaction.concerns = Arc::new(self.concerns(request, &concerned)?);
+        let title = format!("{} of {}", direction.as_str(), checkpoint.header.title);
+        let mut transaction = draft::Drafting {
+            workspace: self,
+            batch: &batch,
+            request,
+            keeper: &keeper,
+            purpose: direction.purpose(&of),
+        }
+        .transaction(title, &reversals, ids)?;
+        transaction.worked_out_on = Some(checkpoint.entries.len());
         let selection = transaction
             .select(&DecisionRequest::default())
             .unwrap_or_default();
-        if selection.is_empty() && transaction.files().len() == 0 && transaction.concerns.is_empty()
-        {
+        let concerns = self.concerns(&transaction)?;
+        if selection.is_empty() && transaction.files().len() == 0 && concerns.is_empty() {
             return Err(unknown());
+        }
+        let contests = reversals.into_iter().filter_map(|one| one.contest);
+        let refusals: Vec<Refusal> = contests.map(|contest| contest.refusal).collect();
+        if let (Some(waiting), false) = (fresh, refusals.is_empty()) {
+            return Err(under_review(waiting));
         }
         Ok(Undo {
             of,
+            direction,
             transaction,
             selection,
+            refusals,
+            replaces: reviewed.map(|reviewed| reviewed.id().to_owned()),
         })
+    }
+
+    /// Stores an undo or redo that somebody's changes stand in the way of, for a person to decide on like any
+    /// proposal. What is accepted of it is done; it is complete when nothing in it waits.
+    ///
+    /// # Errors
+    ///
+    /// [`UndoError::UnderReview`] and [`UndoError::Moved`] when that happened since it was worked out, or the
+    /// store's refusal; nothing of it is left then.
+    pub fn put_under_review(&self, undo: &Undo) -> Result<(), UndoError> {
+        let lock = self.lock(undo.direction.as_str())?;
+        let checkpoint = self.checkpoints().load(&undo.of)?;
+        let checkpoint = checkpoint.ok_or_else(|| UndoError::Unknown {
+            id: undo.of.clone(),
+        })?;
+        let reviewed = self.reviewed(&checkpoint)?;
+        if let Some(reviewed) = reviewed.filter(|one| undo.replaces.as_deref() != Some(one.id())) {
+            return Err(UndoError::UnderReview {
+                direction: undo.direction,
+                of: undo.of.clone(),
+                transaction: reviewed.id().to_owned(),
+            });
+        }
+        if undo.transaction.worked_out_on != Some(checkpoint.entries.len()) {
+            return Err(UndoError::Moved {
+                id: undo.of.clone(),
+            });
+        }
+        let transactions = self.transactions();
+        transactions.create_locked(&lock, &undo.transaction)?;
+        let review = Entry::Review {
+            by: undo.transaction.id().to_owned(),
+            at: undo.transaction.meta().created_at,
+        };
+        let data = json!({
+            "transaction_id": undo.transaction.id(),
+            "files": undo.transaction.files().len(),
+        });
+        let noted = self
+            .checkpoints()
+            .mark(&undo.of, review, false)
+            .and_then(|()| self.journal().append(&lock, "proposed", &data));
+        if let Err(error) = noted {
+            let _ = transactions.forget(undo.transaction.id());
+            return Err(error.into());
+        }
+        Ok(())
+    }
+
+    /// The undo or redo of a checkpoint that waits for its reviewer.
+    fn reviewed(&self, checkpoint: &Checkpoint) -> Result<Option<Transaction>, StoreError> {
+        let Some(id) = checkpoint.review() else {
+            return Ok(None);
+        };
+        let transaction = self.transactions().load(id)?;
+        Ok(transaction.filter(|transaction| !transaction.is_settled()))
     }
 
     /// The changes to take back, and the checkpoint that keeps their contents.
@@ -111,13 +234,13 @@ impl Workspace {
         &self,
         of: &str,
         checkpoint: &Checkpoint,
-        action: Action,
+        direction: Direction,
     ) -> Result<(Vec<Change>, String), UndoError> {
         let state = |state| UndoError::State {
             id: of.to_owned(),
             state,
         };
-        if action == Action::Redo {
+        if direction == Direction::Redo {
             let by = checkpoint.undone_by().ok_or_else(|| state("not undone"))?;
             let undo = self.checkpoints().load(by)?;
             let undo = undo.ok_or_else(|| UndoError::Unknown { id: by.to_owned() })?;
@@ -141,7 +264,7 @@ impl Workspace {
         documents: &[OpenDocument],
     ) -> Result<Vec<Reversal>, UndoError> {
         let mut failure: Option<UndoError> = None;
-        let mut now = |path: &str| match now(batch, documents, path) {
+        let mut now = |path: &str| match draft::now(batch, documents, path) {
             Ok(now) => now,
             Err(error) => {
                 failure.get_or_insert(error);
@@ -156,168 +279,24 @@ impl Workspace {
                 None
             }
         };
-        let reversed = reverse(changes, &mut now, &mut kept);
-        if let Some(error) = failure {
-            return Err(error);
+        let reversals = reverse(changes, &mut now, &mut kept);
+        match (failure, unreadable) {
+            (Some(error), _) => Err(error),
+            (None, Some(error)) => Err(error.into()),
+            (None, None) => Ok(reversals),
         }
-        if let Some(error) = unreadable {
-            return Err(error.into());
-        }
-        reversed.map_err(|refusals| UndoError::Conflict { refusals })
     }
-
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "everything that a transaction is made of"
-    )]
-    fn as_transaction(
-        &self,
-        batch: &Batch,
-        request: &UndoRequest,
-        of: &str,
-        title: String,
-        keeper: &str,
-        reversals: &[Reversal],
-        ids: &mut dyn FnMut() -> HunkId,
-    ) -> Result<Transaction, UndoError> {
-        let purpose = match request.action {
-            Action::Redo => Purpose::Redo { of: of.to_owned() },
-            Action::Undo | Action::Accept | Action::Reject | Action::Withdraw => {
-                Purpose::Undo { of: of.to_owned() }
-            }
-        };
-        let meta = TransactionMeta {
-            id: request.transaction_id.clone(),
-            session_id: request.transaction_id.clone(),
-            turn_id: None,
-            title,
-            proposed_by: request.proposed_by.clone(),
-            created_at: request.at,
-            rationale: None,
-            purpose,
-        };
-        let mut operations = Vec::new();
-        let mut opaque = Vec::new();
-        for reversal in reversals {
-            let today = now(batch, &request.documents, &reversal.path)?;
-            if let Now::File {
-                disk: Some(disk),
-                text: None,
-                ..
-            } = &today
-            {
-                opaque.push((reversal.path.clone(), disk.revision.clone()));
-            }
-            operations.extend(operation(reversal, &today));
-        }
-        let resolved = Resolved {
-            operations,
-            ..Resolved::default()
-        };
-        let growth = Growth {
-            resolved: &resolved,
-            opaque: &opaque,
-            call: None,
-        };
-        let mut transaction =
-            Transaction::new(meta, &growth, ids).map_err(|error| match error {
-                GrowError::Taken { path, .. } => UndoError::Fs(FsError::Exists { path }),
-            })?;
-        for reversal in reversals {
-            let today = now(batch, &request.documents, &reversal.path)?;
-            let exact = match &reversal.target {
-                Target::Kept {
-                    name, fingerprint, ..
-                } => Some(self.exact(keeper, name, fingerprint, &today)?),
-                Target::Gone | Target::Text { .. } | Target::Mode { .. } => None,
-            };
-            if let Some(file) = transaction.file_mut(&reversal.path) {
-                file.exact = exact;
-                file.prune.clone_from(&reversal.made);
-            }
-        }
-        Ok(transaction)
-    }
-
-    fn exact(
-        &self,
-        keeper: &str,
-        name: &str,
-        fingerprint: &Fingerprint,
-        today: &Now,
-    ) -> Result<Exact, UndoError> {
-        let link = if fingerprint.symlink {
-            let bytes = self.checkpoints().kept_bytes(keeper, name)?;
-            Some(String::from_utf8_lossy(&bytes).into_owned())
-        } else {
-            None
-        };
-        Ok(Exact {
-            now: match today {
-                Now::Missing => None,
-                Now::File { disk, .. } => disk.clone(),
-            },
-            checkpoint_id: keeper.to_owned(),
-            name: name.to_owned(),
-            fingerprint: fingerprint.clone(),
-            link,
-        })
-    }
-
-    /// What it means for the transactions whose changes are taken back.
-    fn concerns(
-        &self,
-        request: &UndoRequest,
-        concerned: &BTreeSet<String>,
-    ) -> Result<Vec<(String, Record)>, UndoError> {
-        let mut concerns = Vec::new();
-        for id in concerned {
-            let Some(transaction) = self.transactions().load(id)? else {
-                continue;
-            };
-            if transaction.meta().purpose != Purpose::Proposal {
-                continue;
-            }
-            let record = match request.action {
-                Action::Redo => Record::Redone {
-                    hunks: transaction.undone(),
-                },
-                Action::Undo | Action::Accept | Action::Reject | Action::Withdraw => {
-                    Record::Undone {
-                        by: request.transaction_id.clone(),
-                        hunks: transaction.accepted(),
-                    }
-                }
-            };
-            concerns.push((id.clone(), record));
-        }
-        Ok(concerns)
-    }
-}
-
-fn verb(action: Action) -> &'static str {
-    if action == Action::Redo {
-        "redo"
-    } else {
-        "undo"
-    }
-}
-
-fn transactions_of(checkpoint: &Checkpoint) -> BTreeSet<String> {
-    checkpoint
-        .changes()
-        .map(|change| change.transaction_id.clone())
-        .collect()
 }
 
 /// The latest turn or transaction that can be undone or redone, by the journal's order of commits.
-fn latest(workspace: &Workspace, action: Action) -> Result<String, UndoError> {
+fn latest(workspace: &Workspace, direction: Direction) -> Result<String, UndoError> {
     let (mut done, mut undone): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
     for record in workspace.journal().changed_since(0)? {
-        if record.kind != "committed" {
+        if !matches!(record.kind.as_str(), "committed" | standing::COMPLETED) {
             continue;
         }
         let text = |key: &str| record.data.get(key).and_then(|value| value.as_str());
+        // A part of an undo under review names no checkpoint: there the whole is what counts.
         let (Some(id), Some(what)) = (text("checkpoint_id"), text("action")) else {
             continue;
         };
@@ -333,86 +312,9 @@ fn latest(workspace: &Workspace, action: Action) -> Result<String, UndoError> {
             }
         }
     }
-    let latest = if action == Action::Redo {
-        undone.pop()
-    } else {
-        done.pop()
+    let latest = match direction {
+        Direction::Undo => done.pop(),
+        Direction::Redo => undone.pop(),
     };
-    latest.ok_or(UndoError::Nothing { verb: verb(action) })
-}
-
-/// What stands at `path`: the open document's text over the file's.
-fn now(batch: &Batch, documents: &[OpenDocument], path: &str) -> Result<Now, UndoError> {
-    let admitted = batch.root().admit(path)?;
-    let entry = batch.read(&admitted)?;
-    let disk = fingerprint(&entry);
-    let open = documents.iter().find(|document| document.path == path);
-    let text: Option<Arc<str>> = match (&open, &entry) {
-        (Some(document), _) => Some(document.text.to_string().into()),
-        (None, Entry::File(file)) => decode(&file.bytes).ok().map(|decoded| decoded.text.into()),
-        (None, _) => None,
-    };
-    Ok(match (disk, text) {
-        (None, None) => Now::Missing,
-        (None, Some(text)) if text.is_empty() => Now::Missing,
-        (disk, text) => Now::File {
-            disk,
-            text,
-            open: open.is_some(),
-        },
-    })
-}
-
-/// The operation that brings `today` to the reversal's target.
-fn operation(reversal: &Reversal, today: &Now) -> Option<Operation> {
-    let (before, mode_now) = match today {
-        Now::Missing => (None, None),
-        Now::File { disk, text, .. } => (
-            text.as_ref().map(ToString::to_string),
-            disk.as_ref().map(|disk| disk.mode),
-        ),
-    };
-    let exists = *today != Now::Missing;
-    let (after, mode) = match &reversal.target {
-        Target::Gone => (None, None),
-        Target::Kept {
-            fingerprint, text, ..
-        } => (
-            text.as_ref().map(ToString::to_string),
-            Some(fingerprint.mode),
-        ),
-        Target::Text { text, mode } => (Some(text.to_string()), *mode),
-        Target::Mode { mode } => (before.clone(), Some(*mode)),
-    };
-    let mode = mode.filter(|mode| mode_now.is_some_and(|now| now != *mode));
-    let kind = match (&reversal.target, &reversal.back_to) {
-        (Target::Gone, _) if !exists => return None,
-        (Target::Gone, _) => OperationKind::Delete,
-        (_, Some(to)) => OperationKind::Rename { to: to.clone() },
-        (_, None) if !exists => OperationKind::Create,
-        (Target::Mode { .. }, None) => OperationKind::SetMode { mode: mode? },
-        (Target::Kept { .. } | Target::Text { .. }, None) => OperationKind::Edit,
-    };
-    Some(Operation {
-        path: reversal.path.clone(),
-        kind,
-        before: if exists { before } else { None },
-        after,
-        bom: false,
-        mode,
-        rationale: None,
-        rung: redline_edits::MatchRung::Exact,
-        spans: Vec::new(),
-        flags: Vec::new(),
-    })
-}
-
-impl Undo {
-    /// Paths that it changes, each with what happens to it.
-    pub fn paths(&self) -> BTreeMap<&str, &OperationKind> {
-        self.transaction
-            .files()
-            .map(|file| (file.path.as_str(), &file.operation))
-            .collect()
-    }
+    latest.ok_or(UndoError::Nothing { direction })
 }

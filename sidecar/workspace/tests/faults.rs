@@ -17,6 +17,7 @@
     clippy::print_stderr
 )]
 
+#[path = "review/support.rs"]
 mod support;
 
 use std::collections::BTreeMap;
@@ -27,7 +28,7 @@ use std::time::{Duration, Instant};
 use libtest_mimic::{Arguments, Failed, Trial};
 use redline_edits::Change;
 use redline_workspace::{
-    Action, DecisionRequest, Outcome, RecoveryAction, Settlement, Transaction, TransactionState,
+    DecisionRequest, Direction, Outcome, RecoveryAction, Settlement, Transaction, TransactionState,
 };
 use support::{Ground, Node, Tree, document, tree};
 
@@ -277,7 +278,7 @@ fn check(ground: &mut Ground, id: &str, before: &Tree, what: &str) -> Result<boo
     }
     if is_after {
         ground
-            .undo(Some(id), Action::Undo)
+            .undo(Some(id), Direction::Undo)
             .map_err(|error| format!("{what}: {error:?}"))?;
     } else {
         let mut open = [document("open.txt", "one\ntwo\nthree\n", 1, false)];

@@ -78,7 +78,7 @@ impl Hub {
             return respond(reply, Err(unknown_transaction(id)));
         };
         let paths = answered(params, &selection);
-        let request = self.commit_request(client, transaction, selection, Action::Accept);
+        let request = self.commit_request(client, transaction, selection);
         self.order(Order {
             client,
             request,
@@ -93,13 +93,11 @@ impl Hub {
         client: ClientId,
         transaction: Transaction,
         selection: Selection,
-        action: Action,
     ) -> CommitRequest {
         let (documents, unsaved_elsewhere) = self.open_documents(client);
         CommitRequest {
             transaction,
             selection,
-            action,
             documents,
             unsaved_elsewhere,
             decided_by: self.name_of(client),

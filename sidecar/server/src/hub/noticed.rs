@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use redline_agent::Verdict;
 use redline_edits::{HunkEvent, HunkId};
-use redline_workspace::{Action, DecisionRequest};
+use redline_workspace::DecisionRequest;
 use ropey::Rope;
 
 use super::Hub;
@@ -130,7 +130,7 @@ impl Hub {
         }) else {
             return;
         };
-        let mut request = self.commit_request(client, transaction, selection, Action::Accept);
+        let mut request = self.commit_request(client, transaction, selection);
         for document in &mut request.documents {
             if document.path == path {
                 document.text = before.clone();

@@ -81,6 +81,9 @@ fn file_change(
     if file.is_reanchored() {
         flags.push("reanchored".to_owned());
     }
+    if let Some(FileState::Conflict { reason }) = file.operation_state() {
+        flags.push(format!("conflict:{reason}"));
+    }
     v1::FileChange {
         path: file.path.clone(),
         uri: uri_of(&file.path),

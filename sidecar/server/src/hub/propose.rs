@@ -352,7 +352,9 @@ fn store_growth(
         let stored = if is_new && at == last {
             transactions.create(transaction)
         } else {
-            transactions.append(transaction, std::slice::from_ref(record), None)
+            transactions
+                .append(transaction, std::slice::from_ref(record), None)
+                .map(drop)
         };
         stored.map_err(|error| {
             ToolError::from_code(error.code(), error.to_string()).with_hint(error.hint())

@@ -1,13 +1,17 @@
 //! Undo and redo of turns and outside transactions.
 //!
-//! Owns: listing what can be taken back, and ordering the reverse transaction as a commit.
+//! Owns: listing what can be taken back, and ordering the reverse transaction as a commit, or putting it
+//! under review.
 //! Must not know: what undoing means on today's files; `redline_workspace` works that out.
 
 use redline_protocol::v1;
-use redline_workspace::{Action, Record, Undo, UndoError, UndoRequest};
+use redline_workspace::{
+    DecisionRequest, Direction, Record, Settlement, Undo, UndoError, UndoRequest,
+};
 
 use super::commit::{CommitReply, Order};
 use super::event::{ClientId, Reply};
+use super::store::Answer;
 use super::work::Done;
 use super::{Hub, respond};
 use crate::failure::Failure;
@@ -15,7 +19,6 @@ use crate::failure::Failure;
 /// A restore was worked out, or refused.
 pub(crate) struct Restored {
     client: ClientId,
-    action: Action,
     outcome: Result<Box<Undo>, UndoError>,
     reply: Reply<v1::RestoreResult>,
 }
@@ -50,14 +53,14 @@ impl Hub {
         params: v1::RestoreParams,
         reply: Reply<v1::RestoreResult>,
     ) {
-        let action = match params.direction {
-            v1::RestoreDirection::Undo => Action::Undo,
-            v1::RestoreDirection::Redo => Action::Redo,
+        let direction = match params.direction {
+            v1::RestoreDirection::Undo => Direction::Undo,
+            v1::RestoreDirection::Redo => Direction::Redo,
         };
         let (documents, _) = self.open_documents(client);
         let request = UndoRequest {
             id: params.id,
-            action,
+            direction,
             transaction_id: self.new_id("tx_"),
             proposed_by: self.name_of(client),
             at: self.now(),
@@ -65,11 +68,16 @@ impl Hub {
         };
         let workspace = self.workspace.clone();
         let mut ids = self.hunk_ids();
-        self.worker.run("undo", move || {
-            let outcome = workspace.undo(&request, &mut ids).map(Box::new);
+        let own = vec![request.transaction_id.clone()];
+        self.worker.run_on("undo", own, move || {
+            let outcome = workspace.undo(&request, &mut ids).and_then(|undo| {
+                if !undo.refusals.is_empty() {
+                    workspace.put_under_review(&undo)?;
+                }
+                Ok(Box::new(undo))
+            });
             Some(Done::Restored(Box::new(Restored {
                 client,
-                action,
                 outcome,
                 reply,
             })))
@@ -79,23 +87,39 @@ impl Hub {
     pub(super) fn restored(&mut self, restored: Restored) {
         let undo = match restored.outcome {
             Ok(undo) => *undo,
-            Err(error) => {
-                let failure = Failure::new(error.code(), error.to_string(), error.hint());
-                return respond(restored.reply, Err(failure));
-            }
+            Err(error) => return respond(restored.reply, Err(failure(&error))),
         };
-        let request = self.commit_request(
-            restored.client,
-            undo.transaction,
-            undo.selection,
-            restored.action,
-        );
+        if let Some(earlier) = &undo.replaces {
+            self.withdraw(earlier);
+        }
+        if !undo.refusals.is_empty() {
+            // It is stored, and from now on a proposal like any other.
+            let failure = failure(&UndoError::from(&undo));
+            self.adopt(undo.transaction);
+            return respond(restored.reply, Err(failure));
+        }
+        let request = self.commit_request(restored.client, undo.transaction, undo.selection);
         self.order(Order {
             client: restored.client,
             request,
             reply: CommitReply::Restore(restored.reply, undo.of),
             arrived: false,
         });
+    }
+
+    /// Withdraws what waits of an undo under review: another takes its place.
+    fn withdraw(&mut self, id: &str) {
+        let Some(transaction) = self.transactions.get_mut(id) else {
+            return;
+        };
+        let withdrawn = transaction
+            .select(&DecisionRequest::default())
+            .ok()
+            .and_then(|all| transaction.refuse(&all, Settlement::Withdrawn, None).ok());
+        if let Some(record) = withdrawn {
+            self.spread(id);
+            self.store(vec![(id.to_owned(), vec![record])], None, Answer::Nobody);
+        }
     }
 
     /// Takes in what an undo or redo means for a transaction that it concerns.
@@ -119,4 +143,8 @@ impl Hub {
         }
         self.spread(id);
     }
+}
+
+fn failure(error: &UndoError) -> Failure {
+    Failure::new(error.code(), error.to_string(), error.hint())
 }

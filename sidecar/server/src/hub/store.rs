@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use redline_protocol::v1;
-use redline_workspace::{Receipt, Record, Transaction};
+use redline_workspace::{Concerns, Receipt, Record, Transaction};
 
 use super::event::{Later, Reply};
 use super::work::Done;
@@ -16,6 +16,8 @@ use crate::failure::Failure;
 /// What is answered once records are stored.
 pub(crate) struct Stored {
     error: Option<Failure>,
+    /// What it means for other transactions: it completed an undo.
+    concerns: Concerns,
     answer: Answer,
 }
 
@@ -52,21 +54,32 @@ impl Hub {
         let own = own.collect();
         self.worker.run_on("store", own, move || {
             let mut error = None;
+            let mut concerns = Concerns::new();
             let transactions = workspace.transactions();
             for (transaction, records) in &changes {
-                if let Err(failed) = transactions.append(transaction, records, receipt.as_ref()) {
-                    error = Some(Failure::new(
-                        failed.code(),
-                        failed.to_string(),
-                        failed.hint(),
-                    ));
+                match transactions.append(transaction, records, receipt.as_ref()) {
+                    Ok(concerned) => concerns.extend(concerned),
+                    Err(failed) => {
+                        error = Some(Failure::new(
+                            failed.code(),
+                            failed.to_string(),
+                            failed.hint(),
+                        ));
+                    }
                 }
             }
-            Some(Done::Stored(Box::new(Stored { error, answer })))
+            Some(Done::Stored(Box::new(Stored {
+                error,
+                concerns,
+                answer,
+            })))
         });
     }
 
     pub(super) fn stored(&mut self, stored: Stored) {
+        for (concerned, record) in &stored.concerns {
+            self.concerned(concerned, record);
+        }
         self.forget_old();
         if let Some(failure) = &stored.error {
             tracing::error!(code = failure.code, "a decision could not be stored");

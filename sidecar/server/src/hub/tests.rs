@@ -21,6 +21,9 @@ use crate::hubs::{Hubs, HubsOptions, Model, Models};
 use crate::lsp::serve_connection;
 use crate::lsp::transport::ExitReason;
 
+/// How long anything may take before it counts as hung.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 struct NoModels;
 
 impl Models for NoModels {
@@ -98,7 +101,7 @@ impl Client {
             if let Some(frame) = self.frames.next_frame() {
                 return Some(serde_json::from_slice(&frame.unwrap()).unwrap());
             }
-            let read = tokio::time::timeout(Duration::from_secs(60), self.stream.read(&mut chunk));
+            let read = tokio::time::timeout(PATIENCE, self.stream.read(&mut chunk));
             match read.await.expect("a message in time") {
                 Ok(0) | Err(_) => return None,
                 Ok(size) => self.frames.push(&chunk[..size]),
@@ -137,11 +140,32 @@ impl Client {
         }
     }
 
+    /// Opens a document; the hub has it when this returns, whoever asks next.
     async fn open(&mut self, path: &str, text: &str) {
         let document =
             json!({"uri": self.uri(path), "languageId": "x", "version": 1, "text": text});
         self.notify("textDocument/didOpen", json!({"textDocument": document}))
             .await;
+        self.ask("redline/status", json!({})).await.unwrap();
+    }
+
+    /// Asks again until the answer is as wanted.
+    async fn ask_until(
+        &mut self,
+        method: &str,
+        params: Value,
+        wanted: impl Fn(&Value) -> bool,
+    ) -> Value {
+        let asking = async {
+            loop {
+                let answer = self.ask(method, params.clone()).await.unwrap();
+                if wanted(&answer) {
+                    return answer;
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, asking).await.expect(method)
     }
 
     async fn change_all(&mut self, path: &str, version: i32, text: &str) {
@@ -203,7 +227,6 @@ async fn a_hub_that_panics_is_rebuilt_and_nothing_is_lost() {
     let (_state, hubs, id) = pending(root.path()).await;
     let mut client = Client::connect(&hubs, root.path(), editor()).await;
     client.open("a.txt", TEXT).await;
-    client.ask("redline/status", json!({})).await.unwrap();
     hubs.hub(root.path()).unwrap().send(Event::Panic);
     while client.receive().await.is_some() {}
     assert_eq!(client.served.await.unwrap(), ExitReason::HubLost);
@@ -288,19 +311,12 @@ async fn an_offer_that_is_taken_is_a_decision_with_a_receipt() {
     client.change_all("a.txt", 2, "one\nTWO\nthree\n").await;
 
     // The decision is stored behind the change; undo sees it once it is.
-    let mut undone = Value::Null;
-    for _ in 0..200 {
-        let checkpoints = client
-            .ask("redline/checkpoint/list", json!({}))
-            .await
-            .unwrap();
-        undone = checkpoints["checkpoints"].clone();
-        if undone != json!([]) {
-            break;
-        }
-        tokio::task::yield_now().await;
-    }
-    assert_eq!(undone[0]["id"], json!(id));
+    let listed = client
+        .ask_until("redline/checkpoint/list", json!({}), |listed| {
+            listed["checkpoints"] != json!([])
+        })
+        .await;
+    assert_eq!(listed["checkpoints"][0]["id"], json!(id));
     let transaction = client
         .ask("redline/transaction/get", json!({"transactionId": id}))
         .await
@@ -349,17 +365,9 @@ async fn a_document_closed_unsaved_waits_again() {
     assert_eq!(done["state"], "committed");
     let document = json!({"textDocument": {"uri": client.uri("a.txt")}});
     client.notify("textDocument/didClose", document).await;
-    let mut state = Value::Null;
-    for _ in 0..200 {
-        let transaction = client
-            .ask("redline/transaction/get", get.clone())
-            .await
-            .unwrap();
-        state = transaction["state"].clone();
-        if state == "pending" {
-            break;
-        }
-        tokio::task::yield_now().await;
-    }
-    assert_eq!(state, "pending");
+    client
+        .ask_until("redline/transaction/get", get, |transaction| {
+            transaction["state"] == "pending"
+        })
+        .await;
 }

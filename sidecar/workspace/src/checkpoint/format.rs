@@ -3,8 +3,9 @@
 //! ```text
 //! file   := header entry*
 //! entry  := change          one path, by one commit
+//!         | review          an undo or redo of what stands before this line waits for its reviewer
 //!         | undone          everything before this line was taken back
-//!         | redone          the changes after this line put it back
+//!         | redone          the changes since it was undone have put it back
 //! ```
 //!
 //! Full contents are kept as files beside it (`kept/`), and only where the chain of changes does
@@ -38,6 +39,13 @@ pub(crate) struct Header {
 pub(crate) enum Entry {
     /// One commit changed one path.
     Change(Box<Change>),
+    /// Taking it back, or putting it back, met conflicts and waits for its reviewer.
+    Review {
+        /// The transaction under review.
+        by: String,
+        /// Unix seconds.
+        at: u64,
+    },
     /// Everything before this line was taken back.
     Undone {
         /// The undo's transaction and checkpoint id.
@@ -45,7 +53,7 @@ pub(crate) enum Entry {
         /// Unix seconds.
         at: u64,
     },
-    /// The changes after this line put it back.
+    /// The changes since it was undone have put it back.
     Redone {
         /// The redo's transaction.
         by: String,

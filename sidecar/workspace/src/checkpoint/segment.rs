@@ -45,6 +45,18 @@ fn ends(what: &What) -> (Option<End>, Option<End>) {
     }
 }
 
+/// Whether the content after is not the one before.
+fn is_other(what: &What) -> bool {
+    match what {
+        What::Disk { before, after } | What::Renamed { before, after, .. } => {
+            !before.same_content(after)
+        }
+        What::Created { after } => after.revision != crate::revision::revision(b""),
+        What::Deleted { .. } => true,
+        What::Document { before, after } => before != after,
+    }
+}
+
 /// Joins changes into segments, in the order of their last change.
 pub(super) fn segments(
     changes: &[Change],
@@ -91,7 +103,11 @@ pub(super) fn segments(
             }
         });
         segment.text_after = match (&segment.text_after, &after) {
-            (Some(text), Some(_)) if change.edits.is_empty() => Some(text.clone()),
+            (Some(text), Some(_)) if change.edits.is_empty() && !is_other(&change.what) => {
+                Some(text.clone())
+            }
+            // Its content changed, and no lines tell how.
+            (Some(_), Some(_)) if change.edits.is_empty() => None,
             (Some(text), Some(_)) => apply(text, &change.edits).map(Arc::from),
             (Some(_), None) => Some(Arc::from("")),
             (None, _) => None,

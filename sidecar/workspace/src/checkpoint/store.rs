@@ -40,7 +40,7 @@ impl Checkpoint {
             match entry {
                 Entry::Change(change) => changes.push(change.as_ref().clone()),
                 Entry::Undone { .. } => changes.clear(),
-                Entry::Redone { .. } => {}
+                Entry::Review { .. } | Entry::Redone { .. } => {}
             }
         }
         changes
@@ -48,17 +48,45 @@ impl Checkpoint {
 
     /// The undo that took everything back, if nothing was changed since.
     pub(crate) fn undone_by(&self) -> Option<&str> {
-        match self.entries.last() {
+        let is_review = |entry: &&Entry| matches!(entry, Entry::Review { .. });
+        match self.entries.iter().rev().find(|entry| !is_review(entry)) {
             Some(Entry::Undone { by, .. }) => Some(by),
             _ => None,
         }
+    }
+
+    /// The undo or redo that was put under review last.
+    pub(crate) fn review(&self) -> Option<&str> {
+        self.entries.iter().rev().find_map(|entry| match entry {
+            Entry::Review { by, .. } => Some(by.as_str()),
+            Entry::Change(_) | Entry::Undone { .. } | Entry::Redone { .. } => None,
+        })
+    }
+
+    /// Whether the redo `by` was recorded.
+    pub(crate) fn is_redone_by(&self, by: &str) -> bool {
+        let done = |entry: &Entry| matches!(entry, Entry::Redone { by: known, .. } if known == by);
+        self.entries.iter().any(done)
+    }
+
+    /// Whether what `by` was worked out on is still what stands: the undo or redo that was put under review
+    /// last, with no change by anybody else after it.
+    pub(crate) fn is_fresh(&self, by: &str) -> bool {
+        let after = self.entries.iter().rev().take_while(
+            |entry| !matches!(entry, Entry::Review { by: reviewed, .. } if reviewed == by),
+        );
+        let others = |entry: &Entry| match entry {
+            Entry::Change(change) => change.transaction_id != by,
+            Entry::Review { .. } | Entry::Undone { .. } | Entry::Redone { .. } => true,
+        };
+        self.review() == Some(by) && !after.into_iter().any(others)
     }
 
     /// All changes that it ever recorded.
     pub(crate) fn changes(&self) -> impl Iterator<Item = &Change> {
         self.entries.iter().filter_map(|entry| match entry {
             Entry::Change(change) => Some(change.as_ref()),
-            Entry::Undone { .. } | Entry::Redone { .. } => None,
+            Entry::Review { .. } | Entry::Undone { .. } | Entry::Redone { .. } => None,
         })
     }
 
@@ -142,6 +170,17 @@ impl<'a> Checkpoints<'a> {
         } else {
             lines::append(self.store, &file, &bytes)
         }
+    }
+
+    /// Makes a checkpoint in which nothing is recorded yet, unless it is there.
+    pub(crate) fn begin(&self, header: &Header) -> Result<(), StoreError> {
+        let file = Self::folder(&header.id)?.join("checkpoint.ndjson")?;
+        if lines::exists(self.store, &file)? {
+            return Ok(());
+        }
+        let mut bytes = Vec::new();
+        self.push(&mut bytes, &Line::Header(header.clone()))?;
+        lines::append(self.store, &file, &bytes)
     }
 
     /// Adds one entry to a checkpoint that is there.

@@ -43,6 +43,16 @@ pub(crate) enum Target {
     Mode { mode: u32 },
 }
 
+impl Target {
+    /// `text`, with everything else as today.
+    pub(super) fn of_text(text: &Arc<str>) -> Self {
+        Self::Text {
+            text: text.clone(),
+            mode: None,
+        }
+    }
+}
+
 /// Whether a file is still what a segment left.
 pub(super) fn is_same(
     disk: Option<&Fingerprint>,
@@ -72,10 +82,7 @@ pub(super) fn restored(segment: &Segment, before: &End) -> Target {
             fingerprint: fingerprint.clone(),
             text: text.clone(),
         },
-        (_, _, Some(text)) => Target::Text {
-            text: text.clone(),
-            mode: None,
-        },
+        (_, _, Some(text)) => Target::of_text(text),
         (_, _, None) => Target::Gone,
     }
 }
@@ -140,24 +147,59 @@ pub(super) fn merged(
     else {
         return Err(refuse(None, "changed since"));
     };
-    let mode = match (before, after) {
-        (End::Disk(before), End::Disk(after)) if before.mode != after.mode => {
-            if disk.is_some_and(|disk| disk.mode != after.mode) {
-                return Err(refuse(None, "changed its mode since"));
-            }
-            Some(before.mode)
-        }
-        _ => None,
-    };
+    let mode = mode_back(before, after, disk);
+    if mode.is_none() && has_other_mode(before, after) && disk.is_some() {
+        return Err(refuse(None, "changed its mode since"));
+    }
     let today = Rope::from_str(text);
-    match reverse_text(text_after, text_before, &today) {
-        Ok(text) => Ok(Target::Text { text, mode }),
-        Err(line) => Err(refuse(line, "changed since")),
+    let reversed = reverse_text(text_after, text_before, &today);
+    if reversed.conflicts.is_empty() {
+        let text = reversed.text;
+        return Ok(Target::Text { text, mode });
+    }
+    Err(refuse(reversed.line, "changed since"))
+}
+
+/// The content before, for a file that somebody else changed in the same place.
+pub(super) fn contested(
+    segment: &Segment,
+    before: &End,
+    after: &End,
+    disk: Option<&Fingerprint>,
+) -> Target {
+    match &segment.text_before {
+        Some(text) => Target::Text {
+            text: text.clone(),
+            mode: mode_back(before, after, disk),
+        },
+        None => restored(segment, before),
     }
 }
 
-/// Reverses the hunks between `before` and `after` in `today`. `Err` names the first line in conflict.
-fn reverse_text(after: &str, before: &str, today: &Rope) -> Result<Arc<str>, Option<usize>> {
+/// The mode before, when the segment changed it and nobody has since.
+fn mode_back(before: &End, after: &End, disk: Option<&Fingerprint>) -> Option<u32> {
+    let (End::Disk(before), End::Disk(after)) = (before, after) else {
+        return None;
+    };
+    let is_ours = disk.is_none_or(|disk| disk.mode == after.mode);
+    (before.mode != after.mode && is_ours).then_some(before.mode)
+}
+
+fn has_other_mode(before: &End, after: &End) -> bool {
+    matches!((before, after), (End::Disk(before), End::Disk(after)) if before.mode != after.mode)
+}
+
+/// A text with the hunks of a segment reversed, as far as nobody is in their way.
+pub(super) struct Reversed {
+    pub(super) text: Arc<str>,
+    /// Which of the hunks between `after` and `before` are in conflict, in order.
+    pub(super) conflicts: Vec<usize>,
+    /// 1-based line of the first of them.
+    pub(super) line: Option<usize>,
+}
+
+/// Reverses the hunks between `before` and `after` in `today`.
+pub(super) fn reverse_text(after: &str, before: &str, today: &Rope) -> Reversed {
     let left = Rope::from_str(after);
     let mut count = 0u32;
     let mut hunks = HunkSet::new();
@@ -166,21 +208,25 @@ fn reverse_text(after: &str, before: &str, today: &Rope) -> Result<Arc<str>, Opt
         HunkId::new(format!("h_{count}"))
     });
     hunks.rebase(&left, today);
-    let mut ids = Vec::new();
-    for hunk in hunks.iter() {
+    let mut clean = Vec::new();
+    let (mut conflicts, mut line) = (Vec::new(), None);
+    for (at, (hunk, range)) in hunks.placed().enumerate() {
         match &hunk.state {
-            HunkState::Pending => ids.push(hunk.id.clone()),
+            HunkState::Pending => clean.push(hunk.id.clone()),
             // It was taken back by hand already.
             HunkState::Accepted { .. } => {}
             HunkState::Conflict(_) | HunkState::Rejected | HunkState::Withdrawn => {
-                let start = hunks
-                    .range(&hunk.id)
-                    .map_or(0, |range| range.start)
-                    .min(today.len_bytes());
-                return Err(Some(crate::transaction::line_of(today, start) + 1));
+                let start = range.start.min(today.len_bytes());
+                line.get_or_insert_with(|| crate::transaction::line_of(today, start) + 1);
+                conflicts.push(at);
             }
         }
     }
-    let edits = hunks.edits_for(today, &ids).map_err(|_| None)?;
-    Ok(crate::commit::play(today, &edits).into())
+    // Of pending hunks alone there are always edits.
+    let edits = hunks.edits_for(today, &clean).unwrap_or_default();
+    Reversed {
+        text: crate::commit::play(today, &edits).into(),
+        conflicts,
+        line,
+    }
 }

@@ -26,7 +26,8 @@ use crate::checkpoint::{Change, Edit, What};
 use crate::effect::NewMode;
 use crate::receipt::{Amendment, Effect, PathResult, ShownHunk};
 use crate::transaction::{
-    Applied, Before, FileReview, SelectedFile, SettledFile, SettledHunk, Settlement, line_of,
+    Applied, Before, FileReview, FileState, SelectedFile, SettledFile, SettledHunk, Settlement,
+    line_of,
 };
 
 /// A file's new bytes, to be staged.
@@ -149,6 +150,15 @@ impl<'a> Drafting<'a> {
         if let Some(exact) = &file.exact
             && self.exactly(file, selected, exact)?
         {
+            return Ok(());
+        }
+        if let (OperationKind::Edit, Some(FileState::Conflict { reason }), true) = (
+            &file.operation,
+            file.operation_state(),
+            file.hunks.is_empty(),
+        ) {
+            // No lines tell how its content could change.
+            self.conflict(file, reason);
             return Ok(());
         }
         let whole = selected.operation

@@ -36,6 +36,12 @@ pub enum CommitError {
         /// The hunk or path.
         what: String,
     },
+    /// The undo or redo was worked out on what does not stand any more; nothing was touched.
+    #[error("{of} went on since this was worked out")]
+    Outdated {
+        /// The turn or transaction that it is about.
+        of: String,
+    },
     /// A path was refused or could not be staged; nothing was touched.
     #[error("{source}; nothing was changed")]
     Refused {
@@ -79,6 +85,7 @@ impl CommitError {
             Self::Incomplete { .. } => "INCOMPLETE",
             Self::DirtyBuffer { .. } => "DIRTY_BUFFER",
             Self::Stale { .. } => "STALE_HUNK",
+            Self::Outdated { .. } => "STALE_VERSION",
             Self::Refused { source } => source.code(),
             Self::Store { source } | Self::Unrecorded { source } => source.code(),
             Self::Failed { code, .. } => code,
@@ -94,6 +101,9 @@ impl CommitError {
             Self::Incomplete { .. } => "wait until the call has arrived",
             Self::DirtyBuffer { .. } => "save or discard that document, then accept again",
             Self::Stale { .. } => "look at it as it is now, then decide again",
+            Self::Outdated { .. } => {
+                "ask for the undo or redo again; it takes the place of this one"
+            }
             Self::Refused { source } => source.hint(),
             Self::Store { source } | Self::Unrecorded { source } => source.hint(),
             Self::Failed { left, .. } if left.is_empty() => {

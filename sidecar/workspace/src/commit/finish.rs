@@ -11,7 +11,7 @@ use crate::checkpoint::{Entry, Header};
 use crate::effect::{Area, FsError};
 use crate::receipt::{Action, Outcome, Receipt};
 use crate::store::{StoreError, StoreLock, StorePath};
-use crate::transaction::{LogLine, Record};
+use crate::transaction::{Concerns, LogLine, Record};
 use crate::workspace::Workspace;
 
 /// The plan's name while a failed commit is taken back: recovery then goes back, too.
@@ -27,7 +27,7 @@ pub struct Committed {
     /// What it means for the transaction: see [`Transaction::absorb`](crate::transaction::Transaction::absorb).
     pub record: Record,
     /// What it means for other transactions (an undo's for those that it took back), by id.
-    pub concerns: Vec<(String, Record)>,
+    pub concerns: Concerns,
     /// Paths whose bytes, names or modes changed on disk.
     pub written: Vec<String>,
     /// What could not be recorded in full; the next start completes it.
@@ -139,7 +139,7 @@ impl Prepared {
         Ok(Committed {
             record: record_of(&self.plan),
             receipt: self.plan.receipt,
-            concerns: self.transaction.concerns.as_ref().clone(),
+            concerns: self.concerns,
             written,
             warnings,
             texts: self.texts,
@@ -167,7 +167,7 @@ impl Prepared {
             None => Ok(()),
         };
         discard(&self.workspace, batch, &self.area, &self.folder, &self.plan)?;
-        if self.plan.concerns.is_some() {
+        if self.plan.makes_transaction() {
             self.workspace
                 .transactions()
                 .forget(&self.plan.receipt.transaction_id)?;
@@ -303,7 +303,7 @@ pub(super) fn note_failure(workspace: &Workspace, lock: &StoreLock, plan: &Plan,
     let _ = workspace.journal().append(lock, "failed", &data);
     let transactions = workspace.transactions();
     let id = &plan.receipt.transaction_id;
-    if plan.concerns.is_some() {
+    if plan.makes_transaction() {
         // An undo that did not happen leaves no transaction behind.
         let _ = transactions.forget(id);
         return;
@@ -324,23 +324,17 @@ pub(super) fn record(
 ) -> Result<(), StoreError> {
     let receipt = &plan.receipt;
     let checkpoints = workspace.checkpoints();
-    let undo_of = match receipt.action {
-        Action::Undo => plan.concerns.clone(),
-        Action::Accept | Action::Reject | Action::Withdraw | Action::Redo => None,
-    };
+    let undoing = plan.undoing.as_ref();
+    let is_undo = receipt.action == Action::Undo;
     let header = Header {
         version: crate::checkpoint::VERSION,
         id: plan.checkpoint_id.clone(),
         title: plan.title.clone(),
-        undo_of,
+        undo_of: undoing
+            .filter(|_| is_undo)
+            .map(|undoing| undoing.of.clone()),
     };
     let mut entries = Vec::with_capacity(plan.changes.len() + 1);
-    if receipt.action == Action::Redo {
-        entries.push(Entry::Redone {
-            by: receipt.transaction_id.clone(),
-            at: receipt.decided_at,
-        });
-    }
     let mut displaced = Vec::new();
     for change in &plan.changes {
         let mut change = change.clone();
@@ -352,15 +346,17 @@ pub(super) fn record(
         entries.push(Entry::Change(Box::new(change)));
     }
     // An undo that found everything taken back already is one that can be redone, too.
-    if !plan.changes.is_empty() || receipt.action == Action::Undo {
+    if !plan.changes.is_empty() || is_undo {
         checkpoints.record(&header, &entries, &displaced, batch, area, again)?;
     }
-    if let (Action::Undo, Some(of)) = (receipt.action, &plan.concerns) {
-        let undone = Entry::Undone {
-            by: receipt.transaction_id.clone(),
-            at: receipt.decided_at,
+    if let Some(undoing) = undoing.filter(|undoing| undoing.completes) {
+        let (by, at) = (receipt.transaction_id.clone(), receipt.decided_at);
+        let done = if is_undo {
+            Entry::Undone { by, at }
+        } else {
+            Entry::Redone { by, at }
         };
-        checkpoints.mark(of, undone, again)?;
+        checkpoints.mark(&undoing.of, done, again)?;
     }
     let transactions = workspace.transactions();
     let id = &receipt.transaction_id;
@@ -393,11 +389,16 @@ pub(super) fn discard(
 
 pub(super) fn journal_data(plan: &Plan) -> serde_json::Value {
     let concerns: Vec<&str> = plan.others.iter().map(|(id, _)| id.as_str()).collect();
+    // Part of an undo neither takes its turn back nor puts anything before it.
+    let checkpoint = match &plan.undoing {
+        None => Some(&plan.checkpoint_id),
+        Some(undoing) => undoing.completes.then_some(&undoing.of),
+    };
     json!({
         "transaction_id": plan.receipt.transaction_id,
         "receipt_id": plan.receipt.id,
         "action": plan.receipt.action,
-        "checkpoint_id": plan.concerns.as_ref().unwrap_or(&plan.checkpoint_id),
+        "checkpoint_id": checkpoint,
         "concerns": concerns,
         "results": plan.receipt.results,
     })

@@ -16,6 +16,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Fingerprint;
+use super::undoing::Undoing;
 use crate::checkpoint::Change;
 use crate::receipt::Receipt;
 use crate::transaction::LogLine;
@@ -137,9 +138,9 @@ pub(super) struct Plan {
     pub(super) checkpoint_id: String,
     /// Title of the checkpoint.
     pub(super) title: String,
-    /// For an undo or a redo: the checkpoint that it concerns.
+    /// For an undo or a redo: what it means beyond its files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) concerns: Option<String>,
+    pub(super) undoing: Option<Undoing>,
     /// What the checkpoint is to record.
     pub(super) changes: Vec<Change>,
     /// Lines for the transaction's log.
@@ -154,6 +155,13 @@ pub(super) struct Plan {
     pub(super) prune: Vec<String>,
     /// Whether open documents take part, so that the commit waits for `delivered`.
     pub(super) has_documents: bool,
+}
+
+impl Plan {
+    /// Whether the transaction is stored with the commit alone, so that it goes when the commit does not happen.
+    pub(super) fn makes_transaction(&self) -> bool {
+        self.undoing.as_ref().is_some_and(|undoing| undoing.makes)
+    }
 }
 
 /// Puts steps into the order in which they can run. Renames run so that each target is free.

@@ -8,14 +8,15 @@ use serde_json::json;
 
 use super::draft::{Content, Draft, NewFile, TextAfter, draft, is_at_or_below};
 use super::plan::{self, Plan, Step};
+use super::undoing::{self, Undoing};
 use super::{CommitError, CommitRequest, Delivery};
 use crate::boundary::{Batch, WorkspacePath};
-use crate::checkpoint::What;
+use crate::checkpoint::{Change, What};
 use crate::effect::{Area, FsError, Stage, Staged};
 use crate::handle::Folder;
 use crate::receipt::{Outcome, Receipt};
 use crate::store::{StoreError, StoreLock, StorePath};
-use crate::transaction::{FileReview, FileState, LogLine, Purpose, Transaction, line_of_record};
+use crate::transaction::{Concerns, FileReview, LogLine, Purpose, line_of_record};
 use crate::workspace::Workspace;
 
 /// Where commits under way keep their plans and files.
@@ -36,7 +37,8 @@ pub struct Prepared {
     pub(super) plan: Plan,
     pub(super) area: Area,
     pub(super) folder: StorePath,
-    pub(super) transaction: Transaction,
+    /// What it means for other transactions, by id.
+    pub(super) concerns: Concerns,
     pub(super) texts: Vec<TextAfter>,
     /// Held on when no editor has to be waited for.
     pub(super) lock: Option<StoreLock>,
@@ -75,6 +77,7 @@ pub fn prepare(workspace: &Workspace, request: &CommitRequest) -> Result<Prepare
     }
     let lock = workspace.lock("accept")?;
     let batch = workspace.root().batch();
+    let (undoing, concerns) = undoing::of(workspace, request)?;
     let mut draft = draft(&batch, request)?;
     if !draft.conflicts.is_empty() {
         return Err(CommitError::Conflict {
@@ -84,10 +87,18 @@ pub fn prepare(workspace: &Workspace, request: &CommitRequest) -> Result<Prepare
     check_published(workspace, request, &draft.steps)?;
     let folder = StorePath::new(format!("{COMMITS}/{}", request.receipt_id))?;
     let area = workspace.store().area(&folder)?;
-    let prepared = fill(
-        workspace, request, &batch, &area, &folder, &mut draft, &lock,
-    );
-    match prepared {
+    let makes = undoing.as_ref().is_some_and(|undoing| undoing.makes);
+    let filling = Filling {
+        workspace,
+        request,
+        batch: &batch,
+        area: &area,
+        folder: &folder,
+        lock: &lock,
+        undoing,
+        concerns: &concerns,
+    };
+    match filling.fill(&mut draft) {
         Ok((plan, owner)) => {
             let has_documents = plan.has_documents;
             Ok(Prepared {
@@ -95,7 +106,7 @@ pub fn prepare(workspace: &Workspace, request: &CommitRequest) -> Result<Prepare
                 plan,
                 area,
                 folder,
-                transaction: request.transaction.clone(),
+                concerns,
                 texts: draft.texts,
                 lock: (!has_documents).then_some(lock),
                 _owner: owner,
@@ -106,7 +117,7 @@ pub fn prepare(workspace: &Workspace, request: &CommitRequest) -> Result<Prepare
         Err(error) => {
             drop_staged(&batch, &area, &draft.new_files);
             let _ = workspace.store().remove(&folder);
-            if request.transaction.meta().purpose != Purpose::Proposal {
+            if makes {
                 let _ = workspace.transactions().forget(request.transaction.id());
             }
             Err(error)
@@ -114,29 +125,92 @@ pub fn prepare(workspace: &Workspace, request: &CommitRequest) -> Result<Prepare
     }
 }
 
-/// Stages the files, writes the plan, journals `prepared`.
-fn fill(
-    workspace: &Workspace,
-    request: &CommitRequest,
-    batch: &Batch,
-    area: &Area,
-    folder: &StorePath,
-    draft: &mut Draft,
-    lock: &StoreLock,
-) -> Result<(Plan, File), CommitError> {
-    let store = workspace.store();
-    let here = store.make_folder(folder)?;
-    let fail = |error| store.io(folder.as_str(), "claiming", error);
-    let owner = here.open_lock(OWNER, 0o600).map_err(fail)?;
-    owner.try_lock().map_err(|error| fail(error.into()))?;
-    note_staging(workspace, &here, folder, draft)?;
-    stage(workspace, batch, area, draft)?;
-    let mut steps =
-        plan::order(std::mem::take(&mut draft.steps)).map_err(|paths| FsError::Exists {
-            path: paths.join(", "),
-        })?;
-    let folders = missing_folders(batch, &mut steps)?;
-    for change in &mut draft.changes {
+/// What a commit's folder is filled from.
+struct Filling<'a> {
+    workspace: &'a Workspace,
+    request: &'a CommitRequest,
+    batch: &'a Batch,
+    area: &'a Area,
+    folder: &'a StorePath,
+    lock: &'a StoreLock,
+    undoing: Option<Undoing>,
+    concerns: &'a Concerns,
+}
+
+impl Filling<'_> {
+    /// Stages the files, writes the plan, journals `prepared`.
+    fn fill(self, draft: &mut Draft) -> Result<(Plan, File), CommitError> {
+        let Self {
+            workspace,
+            request,
+            folder,
+            ..
+        } = self;
+        let store = workspace.store();
+        let here = store.make_folder(folder)?;
+        let fail = |error| store.io(folder.as_str(), "claiming", error);
+        let owner = here.open_lock(OWNER, 0o600).map_err(fail)?;
+        owner.try_lock().map_err(|error| fail(error.into()))?;
+        note_staging(workspace, &here, folder, draft)?;
+        stage(workspace, self.batch, self.area, draft)?;
+        let mut steps =
+            plan::order(std::mem::take(&mut draft.steps)).map_err(|paths| FsError::Exists {
+                path: paths.join(", "),
+            })?;
+        let folders = missing_folders(self.batch, &mut steps)?;
+        note_made(&mut draft.changes, &folders);
+        let meta = request.transaction.meta();
+        let checkpoint_id = match &meta.purpose {
+            Purpose::Proposal => meta.checkpoint_id(),
+            Purpose::Undo { .. } => &meta.id,
+            Purpose::Redo { of } => of,
+        }
+        .to_owned();
+        if self.undoing.as_ref().is_some_and(|undoing| undoing.makes) {
+            workspace
+                .transactions()
+                .create_locked(self.lock, &request.transaction)?;
+        }
+        for (name, text) in &draft.kept_texts {
+            let kept = kept_name(&request.receipt_id, name);
+            workspace
+                .checkpoints()
+                .keep_text(&checkpoint_id, &kept, text)?;
+        }
+        let plan = Plan {
+            version: plan::VERSION,
+            receipt: receipt(request, draft),
+            steps,
+            checkpoint_id,
+            title: meta.title.clone(),
+            undoing: self.undoing,
+            changes: std::mem::take(&mut draft.changes),
+            log: vec![LogLine::Settled {
+                receipt_id: Some(request.receipt_id.clone()),
+                hunks: std::mem::take(&mut draft.hunks),
+                files: std::mem::take(&mut draft.files),
+                applied: draft.texts.iter().map(TextAfter::applied).collect(),
+            }],
+            others: self
+                .concerns
+                .iter()
+                .map(|(id, record)| (id.clone(), line_of_record(record, 0)))
+                .collect(),
+            settles: settles(request),
+            prune: std::mem::take(&mut draft.prune),
+            has_documents: !draft.deliveries.is_empty(),
+        };
+        let bytes = serde_json::to_vec(&plan)
+            .map_err(|error| store.io(folder.as_str(), "writing the plan", error.into()))?;
+        store.write(&folder.join(PLAN)?, &bytes)?;
+        journal_prepared(workspace, self.lock, &plan)?;
+        Ok((plan, owner))
+    }
+}
+
+/// Notes with each change the folders that are made for it.
+fn note_made(changes: &mut [Change], folders: &[String]) {
+    for change in changes {
         let at = match &change.what {
             What::Renamed { to, .. } => to.as_str(),
             What::Created { .. } => change.path.as_str(),
@@ -148,79 +222,22 @@ fn fill(
             .cloned()
             .collect();
     }
-    let meta = request.transaction.meta();
-    let (checkpoint_id, concerns) = match &meta.purpose {
-        Purpose::Proposal => (meta.checkpoint_id().to_owned(), None),
-        Purpose::Undo { of } => (meta.id.clone(), Some(of.clone())),
-        Purpose::Redo { of } => (of.clone(), Some(of.clone())),
-    };
-    if concerns.is_some() {
-        workspace
-            .transactions()
-            .create_locked(lock, &request.transaction)?;
-    }
-    for (name, text) in &draft.kept_texts {
-        let kept = kept_name(&request.receipt_id, name);
-        workspace
-            .checkpoints()
-            .keep_text(&checkpoint_id, &kept, text)?;
-    }
-    let plan = Plan {
-        version: plan::VERSION,
-        receipt: receipt(request, draft),
-        steps,
-        checkpoint_id,
-        title: meta.title.clone(),
-        concerns,
-        changes: std::mem::take(&mut draft.changes),
-        log: vec![LogLine::Settled {
-            receipt_id: Some(request.receipt_id.clone()),
-            hunks: std::mem::take(&mut draft.hunks),
-            files: std::mem::take(&mut draft.files),
-            applied: draft.texts.iter().map(TextAfter::applied).collect(),
-        }],
-        others: request
-            .transaction
-            .concerns
-            .iter()
-            .map(|(id, record)| (id.clone(), line_of_record(record, 0)))
-            .collect(),
-        settles: settles(request),
-        prune: std::mem::take(&mut draft.prune),
-        has_documents: !draft.deliveries.is_empty(),
-    };
-    let bytes = serde_json::to_vec(&plan)
-        .map_err(|error| store.io(folder.as_str(), "writing the plan", error.into()))?;
-    store.write(&folder.join(PLAN)?, &bytes)?;
-    journal_prepared(workspace, lock, &plan)?;
-    Ok((plan, owner))
 }
 
 /// Whether nothing in the transaction waits once `request` is done: neither a decision nor a save.
 fn settles(request: &CommitRequest) -> bool {
-    let unsaved = |path: &str| {
-        request
-            .documents
-            .iter()
-            .any(|document| document.path == path)
+    let is_open = |path: &str| {
+        let mut documents = request.documents.iter();
+        documents.any(|document| document.path == path)
     };
-    request.transaction.files().all(|file| {
-        let selected = request
-            .selection
-            .files
-            .iter()
-            .find(|selected| selected.path == file.path);
-        let hunks = selected.map_or(&[][..], |selected| &selected.hunks);
-        let decided = |id| hunks.contains(id);
-        let rest = file
-            .hunks
-            .iter()
-            .any(|hunk| hunk.state.is_open() && !decided(&hunk.id));
-        let own_open = file.operation_state().is_some_and(FileState::is_open);
-        let own_rest = own_open && !selected.is_some_and(|selected| selected.operation);
-        let waits_for_save = !hunks.is_empty() && unsaved(file.current_path());
-        !rest && !own_rest && !waits_for_save && file.unsaved.is_empty()
-    })
+    let has_hunks = |path: &str| {
+        let mut files = request.selection.files.iter();
+        files.any(|selected| selected.path == path && !selected.hunks.is_empty())
+    };
+    let waits_for_save = |file: &FileReview| {
+        !file.unsaved.is_empty() || (has_hunks(&file.path) && is_open(file.current_path()))
+    };
+    !undoing::leaves_open(request) && !request.transaction.files().any(waits_for_save)
 }
 
 /// The name under which a displaced file is kept: unique in its checkpoint.
@@ -361,7 +378,7 @@ fn receipt(request: &CommitRequest, draft: &mut Draft) -> Receipt {
         id: request.receipt_id.clone(),
         transaction_id: request.transaction.id().to_owned(),
         turn_id: request.transaction.meta().turn_id.clone(),
-        action: request.action,
+        action: request.transaction.meta().purpose.action(),
         decided_by: request.decided_by.clone(),
         decided_at: request.decided_at,
         shown: std::mem::take(&mut draft.shown),

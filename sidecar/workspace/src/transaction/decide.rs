@@ -102,6 +102,7 @@ impl Transaction {
         self.change_hunk(id, |file| {
             let base = file.text.clone();
             file.hunks.propose_again(&base, id)?;
+            file.take_snapshot();
             Ok(vec![id.clone()])
         })?;
         // Its base lines are those of today's text: the store needs that text, too.

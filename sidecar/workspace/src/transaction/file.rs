@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use redline_edits::{Hunk, HunkEvent, HunkId, HunkSet, HunkState, OperationKind};
 use ropey::Rope;
+use serde::{Deserialize, Serialize};
 
 use crate::commit::Fingerprint;
 
@@ -109,9 +110,10 @@ pub struct FileReview {
 }
 
 /// A kept file that an undo puts back.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Exact {
     /// What must be there today, so that putting back is right.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) now: Option<Fingerprint>,
     /// The checkpoint that keeps it.
     pub(crate) checkpoint_id: String,
@@ -120,6 +122,7 @@ pub(crate) struct Exact {
     /// What it is.
     pub(crate) fingerprint: Fingerprint,
     /// The target, when it is a symbolic link.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) link: Option<String>,
 }
 
@@ -127,6 +130,18 @@ impl FileReview {
     /// The state of the file's own operation; none when its hunks are all there is to decide.
     pub fn operation_state(&self) -> Option<&FileState> {
         self.own_state.as_ref()
+    }
+
+    /// Says where the file's own operation stands.
+    pub(crate) fn set_operation_state(&mut self, state: FileState) {
+        self.own_state = Some(state);
+        self.revision += 1;
+    }
+
+    /// Makes today's text the one that the store keeps for the hunks. Do it whenever the file is stored as a whole:
+    /// later records of single hunks count in that text.
+    pub(crate) fn take_snapshot(&mut self) {
+        self.hunks.snapshot(&self.text);
     }
 
     /// The target of a rename.

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use redline_edits::{HunkId, HunkRecord, OperationKind};
 use serde::{Deserialize, Serialize};
 
-use super::file::{Before, FileState};
+use super::file::{Before, Exact, FileState};
 use super::model::{Purpose, TransactionMeta};
 use super::record::{Applied, SettledFile, SettledHunk};
 
@@ -153,6 +153,8 @@ struct StoredFile {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     undone: Vec<HunkId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    exact: Option<Exact>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     applied: Option<String>,
     hunks: Vec<StoredHunk>,
 }
@@ -174,6 +176,7 @@ struct StoredHunk {
 #[serde(rename_all = "snake_case")]
 enum StoredState {
     Pending,
+    Conflict { reason: String },
     Accepted,
     Undone,
     Rejected,
@@ -183,8 +186,10 @@ enum StoredState {
 impl From<&FileState> for StoredState {
     fn from(state: &FileState) -> Self {
         match state {
-            // A conflict is found again on today's disk.
-            FileState::Pending | FileState::Conflict { .. } => Self::Pending,
+            FileState::Pending => Self::Pending,
+            FileState::Conflict { reason } => Self::Conflict {
+                reason: reason.clone(),
+            },
             FileState::Accepted => Self::Accepted,
             FileState::Undone => Self::Undone,
             FileState::Rejected => Self::Rejected,
@@ -197,6 +202,7 @@ impl From<StoredState> for FileState {
     fn from(stored: StoredState) -> Self {
         match stored {
             StoredState::Pending => Self::Pending,
+            StoredState::Conflict { reason } => Self::Conflict { reason },
             StoredState::Accepted => Self::Accepted,
             StoredState::Undone => Self::Undone,
             StoredState::Rejected => Self::Rejected,
@@ -222,6 +228,7 @@ pub(super) struct PlainFile {
     pub(super) prune: Vec<String>,
     pub(super) unsaved: Vec<HunkId>,
     pub(super) undone: Vec<HunkId>,
+    pub(super) exact: Option<Exact>,
     pub(super) applied: Option<String>,
     pub(super) hunks: Vec<HunkRecord>,
 }

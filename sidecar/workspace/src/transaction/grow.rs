@@ -144,14 +144,15 @@ impl Transaction {
         Ok(records)
     }
 
-    fn grown(&self, paths: &BTreeSet<String>) -> Record {
-        Record::Grown(
-            paths
-                .iter()
-                .filter_map(|path| self.file(path))
-                .cloned()
-                .collect(),
-        )
+    fn grown(&mut self, paths: &BTreeSet<String>) -> Record {
+        let mut files = Vec::with_capacity(paths.len());
+        for path in paths {
+            if let Some(file) = self.file_mut(path) {
+                file.take_snapshot();
+                files.push(file.clone());
+            }
+        }
+        Record::Grown(files)
     }
 
     fn origin(&self, operation: &Operation, growth: &Growth<'_>) -> Origin {

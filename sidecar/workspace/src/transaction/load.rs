@@ -212,7 +212,7 @@ impl TryFrom<PlainFile> for FileReview {
             unsaved: BTreeSet::new(),
             undone: plain.undone.into_iter().collect(),
             prune: plain.prune,
-            exact: None,
+            exact: plain.exact,
             applied: plain.applied,
             own_state: plain.own_state,
             moved,
@@ -247,6 +247,7 @@ impl From<&FileReview> for PlainFile {
             prune: file.prune.clone(),
             unsaved: file.unsaved.iter().cloned().collect(),
             undone: file.undone.iter().cloned().collect(),
+            exact: file.exact.clone(),
             applied: file.applied.clone(),
             hunks,
         }

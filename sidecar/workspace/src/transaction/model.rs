@@ -6,7 +6,7 @@ use std::sync::Arc;
 use redline_edits::{HunkId, HunkState};
 
 use super::file::{FileReview, FileState};
-use super::record::Record;
+use crate::receipt::Action;
 
 /// Why a transaction exists.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +23,25 @@ pub enum Purpose {
         /// The checkpoint: a turn or transaction id.
         of: String,
     },
+}
+
+impl Purpose {
+    /// What committing a part of such a transaction is called in its receipt.
+    pub fn action(&self) -> Action {
+        match self {
+            Self::Proposal => Action::Accept,
+            Self::Undo { .. } => Action::Undo,
+            Self::Redo { .. } => Action::Redo,
+        }
+    }
+
+    /// The checkpoint that an undo or redo is about.
+    pub fn of(&self) -> Option<&str> {
+        match self {
+            Self::Proposal => None,
+            Self::Undo { of } | Self::Redo { of } => Some(of),
+        }
+    }
 }
 
 /// What never changes about a transaction.
@@ -111,8 +130,8 @@ pub struct Transaction {
     pub(super) by_path: Arc<BTreeMap<String, usize>>,
     pub(super) fate: Fate,
     pub(super) incomplete: bool,
-    /// For an undo or a redo: what it means for the transactions that it concerns.
-    pub(crate) concerns: Arc<Vec<(String, Record)>>,
+    /// For an undo or a redo that is not stored yet: how many entries the checkpoint had when it was worked out.
+    pub(crate) worked_out_on: Option<usize>,
 }
 
 impl Transaction {
@@ -130,7 +149,7 @@ impl Transaction {
             by_path: Arc::new(by_path),
             fate: Fate::Live,
             incomplete: false,
-            concerns: Arc::default(),
+            worked_out_on: None,
         }
     }
 

@@ -65,6 +65,9 @@ pub struct Applied {
     pub revision: String,
 }
 
+/// What an undo or redo of one transaction means for those that it concerns: the record of each, by id.
+pub type Concerns = Vec<(String, Record)>;
+
 /// One event in the life of a transaction.
 #[derive(Debug, Clone)]
 pub enum Record {

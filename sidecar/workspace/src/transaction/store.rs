@@ -18,7 +18,7 @@ use super::format::{self, LogLine, PlainFile};
 use super::load::{Replay, line_of_record};
 use super::model::Transaction;
 use super::patch;
-use super::record::Record;
+use super::record::{Concerns, Record};
 use crate::lines;
 use crate::receipt::Receipt;
 use crate::store::{Store, StoreError, StoreLock, StorePath};
@@ -90,6 +90,11 @@ impl<'a> Transactions<'a> {
         installed
     }
 
+    /// Whether there is a transaction of that id.
+    pub(crate) fn is_stored(&self, id: &str) -> Result<bool, StoreError> {
+        lines::exists(self.store(), &folder(id)?.join("snapshots")?)
+    }
+
     pub(crate) fn forget(&self, id: &str) -> Result<(), StoreError> {
         self.unmark_unsettled(id);
         self.store().remove(&folder(id)?)
@@ -97,7 +102,8 @@ impl<'a> Transactions<'a> {
 
     /// Appends what happened to a transaction, with the receipt of who decided it, if somebody did.
     ///
-    /// `transaction` is its state after: when nothing in it waits any more it leaves the index.
+    /// `transaction` is its state after: when nothing in it waits any more it leaves the index, and an undo or redo
+    /// is complete. Returns what that means for other transactions, by id.
     ///
     /// # Errors
     ///
@@ -107,15 +113,17 @@ impl<'a> Transactions<'a> {
         transaction: &Transaction,
         records: &[Record],
         receipt: Option<&Receipt>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<Concerns, StoreError> {
         let lock = self.workspace.lock("decide")?;
+        // First, so that what is interrupted in between leaves a decision to be made again, and nothing half told.
+        let concerns = self.workspace.complete(&lock, transaction)?;
         self.append_locked(&lock, transaction.id(), records, receipt)?;
         if transaction.is_settled() && !transaction.has_unsaved() {
             self.unmark_unsettled(transaction.id());
         } else {
             self.mark_unsettled(transaction.id())?;
         }
-        Ok(())
+        Ok(concerns)
     }
 
     pub(crate) fn append_locked(

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::{Direction, Undo};
 use crate::boundary::PathError;
 use crate::checkpoint::Refusal;
 use crate::effect::FsError;
@@ -12,10 +13,10 @@ use crate::store::StoreError;
 #[non_exhaustive]
 pub enum UndoError {
     /// There is nothing to undo or redo.
-    #[error("there is nothing to {verb}")]
+    #[error("there is nothing to {}", .direction.as_str())]
     Nothing {
-        /// `undo` or `redo`.
-        verb: &'static str,
+        /// Which way.
+        direction: Direction,
     },
     /// No commit belongs to that id.
     #[error("{id} changed nothing that could be taken back")]
@@ -31,11 +32,35 @@ pub enum UndoError {
         /// `already undone` or `not undone`.
         state: &'static str,
     },
-    /// Files changed since; nothing was touched.
-    #[error("{}", Refusals(.refusals))]
+    /// Files changed since; nothing was touched, and a person has to look.
+    #[error(
+        "{}; nothing was changed, and the {} waits for review as {transaction}",
+        Refusals(.refusals),
+        .direction.as_str()
+    )]
     Conflict {
+        /// Which way.
+        direction: Direction,
+        /// The transaction that does it, under review.
+        transaction: String,
         /// Each path in the way.
         refusals: Vec<Refusal>,
+    },
+    /// It met conflicts before, and waits for its reviewer.
+    #[error("the {} of {of} waits for review as {transaction}", .direction.as_str())]
+    UnderReview {
+        /// Which way.
+        direction: Direction,
+        /// The turn or transaction.
+        of: String,
+        /// The transaction under review.
+        transaction: String,
+    },
+    /// More was accepted of it, or it was undone, while this was worked out; nothing was touched.
+    #[error("{id} went on while this was worked out")]
+    Moved {
+        /// The turn or transaction.
+        id: String,
     },
     /// A path was refused.
     #[error(transparent)]
@@ -52,7 +77,8 @@ impl UndoError {
             Self::Nothing { .. } => "NOTHING_PENDING",
             Self::Unknown { .. } => "UNKNOWN_TRANSACTION",
             Self::State { .. } => "ALREADY_SETTLED",
-            Self::Conflict { .. } => "CONFLICT",
+            Self::Conflict { .. } | Self::UnderReview { .. } => "CONFLICT",
+            Self::Moved { .. } => "STALE_VERSION",
             Self::Fs(error) => error.code(),
             Self::Store(error) => error.code(),
         }
@@ -68,11 +94,23 @@ impl UndoError {
             Self::State { .. } => {
                 "`redline redo` puts back what was undone, `redline undo` takes it back"
             }
-            Self::Conflict { .. } => {
-                "nothing was touched: save or move your changes of these files, or undo by hand"
+            Self::Conflict { .. } | Self::UnderReview { .. } => {
+                "`redline review` and every editor show it: settle its conflicts, then accept the rest; rejecting it leaves everything as it is"
             }
+            Self::Moved { .. } => "try again",
             Self::Fs(error) => error.hint(),
             Self::Store(error) => error.hint(),
+        }
+    }
+}
+
+impl From<&Undo> for UndoError {
+    /// What is said of an undo that was put under review.
+    fn from(undo: &Undo) -> Self {
+        Self::Conflict {
+            direction: undo.direction,
+            transaction: undo.transaction.id().to_owned(),
+            refusals: undo.refusals.clone(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Files that go, move, or come back as they were.
 
-use redline_edits::{OperationKind, text_revision};
+use redline_edits::{HunkState, OperationKind, text_revision};
 use ropey::Rope;
 
 use super::disk::{Disk, mode_after, with_bom};
@@ -263,10 +263,11 @@ impl<'a> Drafting<'a> {
         selected: &SelectedFile,
         exact: &Exact,
     ) -> Result<bool, CommitError> {
-        let all = file
-            .hunks
-            .iter()
-            .all(|hunk| !hunk.state.is_open() || selected.hunks.contains(&hunk.id));
+        let all = file.hunks.iter().all(|hunk| match hunk.state {
+            HunkState::Pending => selected.hunks.contains(&hunk.id),
+            HunkState::Conflict(_) => false,
+            HunkState::Accepted { .. } | HunkState::Rejected | HunkState::Withdrawn => true,
+        });
         if !all || self.documents.contains_key(file.path.as_str()) {
             return Ok(false);
         }
@@ -313,6 +314,15 @@ impl<'a> Drafting<'a> {
                 });
             }
         }
+        let text = match &disk {
+            Disk::Text { text, .. } => Some(text.clone()),
+            Disk::Missing => Some(Rope::new()),
+            Disk::Opaque { .. } | Disk::Link { .. } => None,
+        };
+        let placed = match text {
+            Some(text) if !selected.hunks.is_empty() => self.place(file, selected, &text),
+            Some(_) | None => None,
+        };
         let (effect, what) = match &before {
             None => (
                 Effect::Created,
@@ -337,7 +347,13 @@ impl<'a> Drafting<'a> {
             ),
         };
         self.result(file, effect, before.as_ref(), Some(&after));
-        self.raw_change(file, what, Vec::new(), kept);
+        match placed {
+            Some(placed) => {
+                self.change(file, what, &placed, kept);
+                self.after(file, placed, false);
+            }
+            None => self.raw_change(file, what, Vec::new(), kept),
+        }
         self.draft.prune.extend(file.prune.iter().cloned());
         for id in &selected.hunks {
             self.draft.hunks.push(SettledHunk {

@@ -80,6 +80,7 @@ fn encode_file(file: &PlainFile, texts: &mut Texts) -> StoredFile {
         prune: file.prune.clone(),
         unsaved: file.unsaved.clone(),
         undone: file.undone.clone(),
+        exact: file.exact.clone(),
         applied: file.applied.clone(),
         hunks,
     }
@@ -206,6 +207,7 @@ fn decode_file(
         prune: stored.prune,
         unsaved: stored.unsaved,
         undone: stored.undone,
+        exact: stored.exact,
         applied: stored.applied,
         hunks,
     })

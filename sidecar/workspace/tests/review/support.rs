@@ -15,9 +15,10 @@ use std::sync::Arc;
 
 use redline_edits::{Change, FileError, FileState, Files, HunkId, Proposal, decode, resolve};
 use redline_workspace::{
-    Action, CommitError, CommitRequest, Committed, DecisionRequest, Entry, FaultPlan, Faults,
+    CommitError, CommitRequest, Committed, DecisionRequest, Direction, Entry, FaultPlan, Faults,
     Growth, JournalOptions, OpenDocument, Purpose, Recovery, RootOptions, SealKey, Selection,
-    Transaction, TransactionMeta, UndoError, UndoRequest, Workspace, WorkspaceOptions, prepare,
+    Settlement, Transaction, TransactionMeta, Undo, UndoError, UndoRequest, Workspace,
+    WorkspaceOptions, prepare,
 };
 use ropey::Rope;
 
@@ -159,13 +160,11 @@ impl Ground {
         &self,
         transaction: &Transaction,
         selection: Selection,
-        action: Action,
         documents: &[OpenDocument],
     ) -> CommitRequest {
         CommitRequest {
             transaction: transaction.clone(),
             selection,
-            action,
             documents: documents.to_vec(),
             unsaved_elsewhere: Vec::new(),
             decided_by: "test".to_owned(),
@@ -183,7 +182,7 @@ impl Ground {
         documents: &mut [OpenDocument],
     ) -> Result<Committed, CommitError> {
         let selection = transaction.select(part).unwrap();
-        let request = self.request(transaction, selection, Action::Accept, documents);
+        let request = self.request(transaction, selection, documents);
         let committed = self.commit(&request, documents)?;
         transaction.absorb(&committed);
         Ok(committed)
@@ -215,19 +214,23 @@ impl Ground {
         prepared.finish()
     }
 
-    pub(crate) fn undo(&self, id: Option<&str>, action: Action) -> Result<Committed, Refused> {
-        self.undo_with(id, action, &mut [])
+    pub(crate) fn undo(
+        &self,
+        id: Option<&str>,
+        direction: Direction,
+    ) -> Result<Committed, Refused> {
+        self.undo_with(id, direction, &mut [])
     }
 
     pub(crate) fn undo_with(
         &self,
         id: Option<&str>,
-        action: Action,
+        direction: Direction,
         documents: &mut [OpenDocument],
     ) -> Result<Committed, Refused> {
         let request = UndoRequest {
             id: id.map(str::to_owned),
-            action,
+            direction,
             transaction_id: self.id("tx"),
             proposed_by: "test".to_owned(),
             at: 1_700_000_002,
@@ -237,7 +240,22 @@ impl Ground {
             .ws
             .undo(&request, &mut || HunkId::new(self.id("h")))
             .map_err(Refused::Undo)?;
-        let request = self.request(&undo.transaction, undo.selection, action, documents);
+        if !undo.refusals.is_empty() {
+            self.ws.put_under_review(&undo).map_err(Refused::Undo)?;
+        }
+        if let Some(earlier) = &undo.replaces {
+            let mut earlier = self.ws.transactions().load(earlier).unwrap().unwrap();
+            let all = earlier.select(&DecisionRequest::default()).unwrap();
+            let record = earlier.refuse(&all, Settlement::Withdrawn, None).unwrap();
+            self.ws
+                .transactions()
+                .append(&earlier, &[record], None)
+                .unwrap();
+        }
+        if !undo.refusals.is_empty() {
+            return Err(Refused::Review(Box::new(undo)));
+        }
+        let request = self.request(&undo.transaction, undo.selection, documents);
         self.commit(&request, documents).map_err(Refused::Commit)
     }
 }
@@ -245,6 +263,8 @@ impl Ground {
 #[derive(Debug)]
 pub(crate) enum Refused {
     Undo(UndoError),
+    /// It waits for a person.
+    Review(Box<Undo>),
     Commit(CommitError),
 }
 
