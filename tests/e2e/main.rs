@@ -18,6 +18,7 @@ mod kills;
 mod nvim;
 mod plain_lsp;
 mod stress;
+mod undo;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -27,6 +28,7 @@ fn main() {
     trials.extend(house::trials());
     trials.extend(cli::trials());
     trials.extend(plain_lsp::trials());
+    trials.extend(undo::trials());
     trials.extend(bad_input::trials());
     trials.extend(kills::trials());
     trials.extend(durability::trials());
