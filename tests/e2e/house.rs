@@ -34,7 +34,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("redline-workspace", &["redline-edits"]),
     ("redline-providers", &[]),
     ("redline-tools", &["redline-edits", "redline-workspace"]),
-    ("redline-agent", &["redline-providers", "redline-tools"]),
+    (
+        "redline-agent",
+        &["redline-workspace", "redline-providers", "redline-tools"],
+    ),
     (
         "redline",
         &[

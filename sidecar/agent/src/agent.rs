@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use redline_tools::{NameClash, SchemaError, Tool, ToolSet, WorkspaceView, workspace_tools};
+use redline_tools::{NameClash, SchemaError, Tool, ToolSet, workspace_tools};
 
-use crate::{EventLog, Session, Steering};
+use crate::{Ground, History, Session};
 
 /// An agent. Cheap to clone.
 #[derive(Clone)]
@@ -61,17 +61,17 @@ impl Agent {
         &self.tools
     }
 
-    /// Begins a conversation in a workspace. `workspace` describes it to the model in a few lines.
+    /// Begins a conversation in a workspace, or goes on with one that has a `history`. `workspace` describes
+    /// it to the model in a few lines.
     pub fn session(
         &self,
         id: impl Into<String>,
         workspace: &str,
-        view: Arc<dyn WorkspaceView>,
-        steering: Arc<dyn Steering>,
-        log: Arc<dyn EventLog>,
+        ground: Ground,
+        history: History,
     ) -> Session {
         let system = crate::prompt::system(&self.instruction, workspace);
-        Session::new(id.into(), system, self.tools.clone(), view, steering, log)
+        Session::new(id.into(), system, self.tools.clone(), ground, history)
     }
 }
 

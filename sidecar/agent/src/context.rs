@@ -90,6 +90,7 @@ pub(crate) fn user_message(
     prompt: &str,
     context: &PromptContext,
     pending: &[PendingHunk],
+    hints: Option<&str>,
 ) -> String {
     let mut inner = String::new();
     if let Some(document) = &context.document {
@@ -125,6 +126,10 @@ pub(crate) fn user_message(
             "<pending>\nYour edits that wait for the user:\n{}</pending>\n",
             pending_list(pending)
         );
+    }
+    if let Some(hints) = hints {
+        inner.push_str(hints);
+        end_line(&mut inner);
     }
     if inner.is_empty() {
         return prompt.to_owned();
@@ -195,10 +200,14 @@ mod tests {
             Your edits that wait for the user:
             - b.rs line 7 (+2 -1): why
             </pending>
+            <mode/>
             </context>
 
             Go"#]]
-        .assert_eq(&user_message("Go", &context, &pending));
-        assert_eq!(user_message("Go", &PromptContext::default(), &[]), "Go");
+        .assert_eq(&user_message("Go", &context, &pending, Some("<mode/>")));
+        assert_eq!(
+            user_message("Go", &PromptContext::default(), &[], None),
+            "Go"
+        );
     }
 }

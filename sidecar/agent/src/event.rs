@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use redline_providers::{PlanStep, ProviderError, Usage};
+use redline_providers::{
+    EditOp, PlanStep, ProviderError, ReasoningKind, StopReason, ToolCall, Usage,
+};
 use redline_tools::{Envelope, ErrorCode, Status};
 
 use crate::BudgetLimit;
@@ -13,10 +15,9 @@ use crate::BudgetLimit;
 pub struct TurnEvent {
     /// The turn.
     pub turn_id: String,
-    /// Counts from 0 without gaps, also over the pieces that a log stores merged.
+    /// Counts from 0 without gaps; pieces that came within a frame are one event.
     pub seq: u64,
     /// What happened.
-    #[serde(flatten)]
     pub kind: TurnEventKind,
 }
 
@@ -28,6 +29,11 @@ pub enum TurnEventKind {
     Started {
         /// The prompt as the user wrote it.
         prompt: String,
+    },
+    /// The prompt with all that stands around it, as the model reads it.
+    Asked {
+        /// The user's message.
+        text: String,
     },
     /// A model call begins.
     StepStarted {
@@ -43,8 +49,13 @@ pub enum TurnEventKind {
     },
     /// A piece of reasoning.
     Reasoning {
-        /// Not empty.
+        /// What kind of reasoning text it is.
+        reasoning: ReasoningKind,
+        /// Empty when only the block matters.
         text: String,
+        /// The opaque block that the vendor wants back; ends the piece.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        replay: Option<Value>,
     },
     /// The model's plan as it stands.
     Plan {
@@ -58,14 +69,23 @@ pub enum TurnEventKind {
         /// Name of the tool.
         tool: String,
     },
-    /// A piece of its arguments.
-    ToolArguments {
-        /// The call.
-        call_id: String,
-        /// Raw JSON text, cut anywhere.
-        fragment: String,
+    /// The call arrived whole.
+    ToolCalled {
+        /// The call as the model made it.
+        call: ToolCall,
+        /// What it stands for, when it is no call of our own tools.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        meant: Option<Meant>,
     },
-    /// The call arrived whole and runs now.
+    /// The model's answer of this step ended.
+    StepEnded {
+        /// Why.
+        reason: StopReason,
+        /// What failed, where something did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<TurnError>,
+    },
+    /// The call runs now.
     ToolRunning {
         /// The call.
         call_id: String,
@@ -75,6 +95,19 @@ pub enum TurnEventKind {
         title: String,
         /// Its arguments; `null` when they were unusable.
         arguments: Value,
+    },
+    /// The call waits for the user; once they have decided it runs, or is refused.
+    ToolStaged {
+        /// The call.
+        call_id: String,
+        /// Name of the tool.
+        tool: String,
+        /// One line for people: what exactly would happen.
+        title: String,
+        /// What it waits for: `approval_…` or `plan_…`.
+        waits_for: String,
+        /// What stands in for its result until then.
+        envelope: Box<Envelope>,
     },
     /// The call ended. Exactly one for each call that was started.
     ToolFinished {
@@ -113,6 +146,13 @@ pub enum TurnEventKind {
     /// Something that the user should know; the turn goes on.
     Notice {
         /// One sentence.
+        text: String,
+    },
+    /// The turn's own edits were committed, by the policy that the user chose.
+    Committed {
+        /// `tx_…`.
+        transaction_id: String,
+        /// What became of them, in one sentence.
         text: String,
     },
     /// The turn ended. Always the last.
@@ -161,6 +201,26 @@ pub enum TurnEnd {
     Failed {
         /// Why.
         error: TurnError,
+    },
+    /// The process ended while it ran. Recorded by the next one.
+    Interrupted,
+}
+
+/// What a call by another product's name stands for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "as", rename_all = "snake_case")]
+pub enum Meant {
+    /// An edit.
+    Edit {
+        /// Path as the model wrote it.
+        path: String,
+        /// What to do.
+        op: EditOp,
+    },
+    /// A plan.
+    Plan {
+        /// All steps.
+        steps: Vec<PlanStep>,
     },
 }
 

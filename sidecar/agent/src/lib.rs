@@ -10,30 +10,41 @@
 //! prompt    the system prompt                  context   what stands around a prompt
 //! steering  decisions of the user, per step    budget    limits of a turn
 //! turn      the loop                           event     what it says, in order
-//! log       the durable record
+//! log       who records it, and is shown it    history   what the model is told of it again
+//! store     sessions as they are kept          export    a recorded turn, to be played again
 //! ```
 //!
 //! **Invariant:** a turn ends in exactly one [`TurnEventKind::Ended`], the last of its events; a
 //! tool call that was begun ends in exactly one [`TurnEventKind::ToolFinished`] before it.
 //! **Invariant:** arguments that are cut, no JSON, or against the schema are never run and never
 //! become `{}`.
+//! **Invariant:** nothing is shown that is not recorded, unless the record failed, and then that is said.
+//! **Invariant:** the conversation is a fold over recorded events, so a session that is loaded goes on as if
+//! the process had never ended.
 //! **Invariant:** dropping or cancelling a turn drops the provider's stream, and with it the connection.
 
 mod agent;
 mod budget;
 mod context;
 mod event;
+mod export;
+mod history;
 mod log;
 mod prompt;
 mod session;
 mod steering;
+mod store;
 mod turn;
 
 pub use agent::{Agent, AgentError};
 pub use budget::{Budget, BudgetLimit};
 pub use context::{Document, PromptContext, Selection, excerpt};
-pub use event::{ToolStatus, TurnEnd, TurnError, TurnEvent, TurnEventKind};
-pub use log::{EventLog, LogError, NoLog};
-pub use session::{Busy, Session, TurnInput};
-pub use steering::{Decision, NoSteering, PendingHunk, Steering, StepContext, Verdict};
-pub use turn::TurnSink;
+pub use event::{Meant, ToolStatus, TurnEnd, TurnError, TurnEvent, TurnEventKind};
+pub use export::export;
+pub use history::History;
+pub use log::{EventLog, EventSink, LogError, NoLog};
+pub use session::{Busy, Ground, Session, TurnInput};
+pub use steering::{
+    AutoCommit, Decision, NoSteering, PendingHunk, Steering, StepContext, StepModel, Verdict,
+};
+pub use store::{Past, Recorder, SessionStore};

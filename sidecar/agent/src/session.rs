@@ -1,15 +1,14 @@
 //! One conversation of one agent in one workspace.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use redline_providers::{Message, Provider, RetryPolicy};
-use redline_tools::{ToolSet, WorkspaceView};
-use tokio::sync::Mutex;
+use redline_providers::{Message, RetryPolicy};
+use redline_tools::{Gatekeeper, ToolSet, WorkspaceView};
 use tokio_util::sync::CancellationToken;
 
-use crate::turn::{self, TurnSink};
-use crate::{Budget, EventLog, PromptContext, Steering, TurnEnd};
+use crate::history::History;
+use crate::{Budget, EventLog, EventSink, PromptContext, Steering, StepModel, TurnEnd, turn};
 
 /// A conversation. Share it by `Arc`; one turn runs at a time.
 pub struct Session {
@@ -17,11 +16,25 @@ pub struct Session {
     pub(crate) system: String,
     pub(crate) tools: ToolSet,
     pub(crate) view: Arc<dyn WorkspaceView>,
+    pub(crate) gate: Arc<dyn Gatekeeper>,
     pub(crate) steering: Arc<dyn Steering>,
     pub(crate) log: Arc<dyn EventLog>,
-    /// Everything said so far; the running turn appends to it step by step.
-    pub(crate) history: Mutex<Vec<Message>>,
+    /// Everything said so far; the running turn adds to it as it goes.
+    pub(crate) history: Arc<Mutex<History>>,
     busy: AtomicBool,
+}
+
+/// What a session stands on, and whom it asks.
+#[derive(Clone)]
+pub struct Ground {
+    /// What tools read and propose through.
+    pub view: Arc<dyn WorkspaceView>,
+    /// Who decides whether a mutation runs.
+    pub gate: Arc<dyn Gatekeeper>,
+    /// What the user decides meanwhile.
+    pub steering: Arc<dyn Steering>,
+    /// Where events are recorded.
+    pub log: Arc<dyn EventLog>,
 }
 
 /// What a turn runs with.
@@ -33,10 +46,8 @@ pub struct TurnInput {
     pub prompt: String,
     /// What stands around it.
     pub context: PromptContext,
-    /// The provider.
-    pub provider: Arc<dyn Provider>,
-    /// The vendor's name of the model.
-    pub model: String,
+    /// The model of the first step.
+    pub model: StepModel,
     /// Limits.
     pub budget: Budget,
     /// When to ask again by itself.
@@ -54,18 +65,12 @@ pub struct Busy;
 
 impl TurnInput {
     /// A turn with the defaults for all that is optional.
-    pub fn new(
-        turn_id: impl Into<String>,
-        prompt: impl Into<String>,
-        provider: Arc<dyn Provider>,
-        model: impl Into<String>,
-    ) -> Self {
+    pub fn new(turn_id: impl Into<String>, prompt: impl Into<String>, model: StepModel) -> Self {
         Self {
             turn_id: turn_id.into(),
             prompt: prompt.into(),
             context: PromptContext::default(),
-            provider,
-            model: model.into(),
+            model,
             budget: Budget::default(),
             retry: RetryPolicy::default(),
             max_output_tokens: None,
@@ -79,18 +84,18 @@ impl Session {
         id: String,
         system: String,
         tools: ToolSet,
-        view: Arc<dyn WorkspaceView>,
-        steering: Arc<dyn Steering>,
-        log: Arc<dyn EventLog>,
+        ground: Ground,
+        history: History,
     ) -> Self {
         Self {
             id,
             system,
             tools,
-            view,
-            steering,
-            log,
-            history: Mutex::new(Vec::new()),
+            view: ground.view,
+            gate: ground.gate,
+            steering: ground.steering,
+            log: ground.log,
+            history: Arc::new(Mutex::new(history)),
             busy: AtomicBool::new(false),
         }
     }
@@ -106,15 +111,21 @@ impl Session {
     }
 
     /// The conversation so far.
-    pub async fn history(&self) -> Vec<Message> {
-        self.history.lock().await.clone()
+    pub fn history(&self) -> Vec<Message> {
+        let history = self.history.lock().unwrap_or_else(PoisonError::into_inner);
+        history.messages().to_vec()
+    }
+
+    /// The conversation as it is sent to a model.
+    pub(crate) fn told_to(&self, model: &str) -> Vec<Message> {
+        let history = self.history.lock().unwrap_or_else(PoisonError::into_inner);
+        history.told_to(model)
     }
 
     /// Runs one turn to its end and returns how it ended.
     ///
-    /// Its events go to `sink`, in order, [`crate::TurnEventKind::Ended`] last. A full sink holds
-    /// the turn back; a closed one does not stop it. Must run on a tokio runtime with a timer; tools
-    /// run on its blocking threads.
+    /// Its events go to `sink`, in order, [`crate::TurnEventKind::Ended`] last, each recorded before it is
+    /// shown. Must run on a tokio runtime with a timer; tools run on its blocking threads.
     ///
     /// # Errors
     ///
@@ -122,7 +133,7 @@ impl Session {
     pub async fn run_turn(
         self: &Arc<Self>,
         input: TurnInput,
-        sink: TurnSink,
+        sink: Arc<dyn EventSink>,
         cancel: CancellationToken,
     ) -> Result<TurnEnd, Busy> {
         if self.busy.swap(true, Ordering::AcqRel) {

@@ -1,17 +1,41 @@
 //! What the user decided meanwhile, as the next step is told it.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
+use redline_providers::Provider;
 use serde::{Deserialize, Serialize};
 
 /// Lines of a hunk that a note repeats.
 const MAX_LINES: usize = 12;
 
-/// The source of decisions. The server implements it over the hub.
+/// What the user decides while a turn runs. The server implements it over the hub.
 pub trait Steering: Send + Sync {
-    /// Takes what was decided since the last call, and what is pending now. Asked before each step.
+    /// Takes what was decided since the last call, and what the next step runs with. Asked before each step:
+    /// a change of mode, model or environment counts from here on, never in the middle of a step.
     fn before_step(&self) -> BoxFuture<'_, StepContext>;
+
+    /// Waits until an approval or a plan, by its id, is decided, has expired or is void.
+    fn decided<'a>(&'a self, _id: &'a str) -> BoxFuture<'a, ()> {
+        Box::pin(std::future::pending())
+    }
+
+    /// Commits the turn's own edits, if the user's policy says so. Asked once, after the last step.
+    fn after_steps(&self) -> BoxFuture<'_, Option<AutoCommit>> {
+        Box::pin(std::future::ready(None))
+    }
+}
+
+/// What became of a turn's own edits at its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AutoCommit {
+    /// `tx_…`.
+    pub transaction_id: String,
+    /// What became of them, in one sentence.
+    pub text: String,
+    /// They were committed; else they are still pending, and the text says why.
+    pub is_committed: bool,
 }
 
 /// Nothing is ever decided.
@@ -24,13 +48,33 @@ impl Steering for NoSteering {
     }
 }
 
-/// The state of the review before a step.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// The state of the review before a step, and what the step runs with.
+#[derive(Clone, Default)]
 pub struct StepContext {
     /// Decided since the last step, oldest first.
     pub decisions: Vec<Decision>,
     /// Pending hunks of the session.
     pub pending: Vec<PendingHunk>,
+    /// What else the model must know of the workspace now: mode, plans, approvals. Stands before the prompt.
+    pub hints: Option<String>,
+    /// The model from this step on; `None` keeps the one before.
+    pub model: Option<StepModel>,
+}
+
+/// A model that can be asked.
+#[derive(Clone)]
+pub struct StepModel {
+    /// The provider.
+    pub provider: Arc<dyn Provider>,
+    /// The vendor's name of the model.
+    pub name: String,
+}
+
+impl StepModel {
+    /// `PROVIDER/MODEL`.
+    pub fn id(&self) -> String {
+        format!("{}/{}", self.provider.name(), self.name)
+    }
 }
 
 /// A decision about one hunk.
@@ -206,7 +250,7 @@ mod tests {
                 decision(Verdict::Rejected, Some("too\nclever")),
                 decision(Verdict::Amended, None),
             ],
-            pending: Vec::new(),
+            ..StepContext::default()
         };
         expect![[r#"
             <decisions>

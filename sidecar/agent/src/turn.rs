@@ -4,26 +4,25 @@ mod calls;
 mod events;
 mod step;
 
-use std::sync::Arc;
+use std::panic::AssertUnwindSafe;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
-use redline_providers::{ChatRequest, Message, StopReason, ToolSpec, Usage};
+use futures_util::FutureExt;
+use redline_providers::{ChatRequest, StopReason, ToolSpec, Usage};
 use redline_tools::ErrorCode;
-use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::context::user_message;
+use crate::steering::StepModel;
 use crate::{
-    BudgetLimit, Session, TurnEnd, TurnError, TurnEvent, TurnEventKind, TurnInput, budget,
+    BudgetLimit, EventSink, Session, TurnEnd, TurnError, TurnEventKind, TurnInput, budget,
 };
 
 use events::Events;
 use step::Step;
-
-/// Where the events of a turn go. Bounded: whoever reads slowly holds the turn back, so a reader
-/// for people takes events at once and merges text itself.
-pub type TurnSink = mpsc::Sender<TurnEvent>;
 
 /// Steps in a row whose calls were all unusable before the turn gives up on the model.
 const MAX_BAD_STEPS: u32 = 4;
@@ -32,17 +31,36 @@ const MAX_BAD_STEPS: u32 = 4;
 #[derive(Clone)]
 pub(crate) struct Stop {
     cancel: CancellationToken,
-    deadline: Instant,
+    deadline: Arc<Mutex<Instant>>,
 }
 
 impl Stop {
+    fn new(cancel: CancellationToken, time: Duration) -> Self {
+        Self {
+            cancel,
+            deadline: Arc::new(Mutex::new(Instant::now() + time)),
+        }
+    }
+
     /// Waits for the user or the clock.
     async fn wait(&self) -> TurnEnd {
+        let deadline = *self.deadline.lock().unwrap_or_else(PoisonError::into_inner);
         tokio::select! {
             biased;
             () = self.cancel.cancelled() => TurnEnd::Cancelled,
-            () = tokio::time::sleep_until(self.deadline) => TurnEnd::Budget { limit: BudgetLimit::Time },
+            () = tokio::time::sleep_until(deadline) => TurnEnd::Budget { limit: BudgetLimit::Time },
         }
+    }
+
+    /// Waits for the user alone.
+    async fn cancelled(&self) -> TurnEnd {
+        self.cancel.cancelled().await;
+        TurnEnd::Cancelled
+    }
+
+    /// Puts the deadline off: while the user is asked, the turn does not use up its time.
+    fn put_off(&self, by: Duration) {
+        *self.deadline.lock().unwrap_or_else(PoisonError::into_inner) += by;
     }
 }
 
@@ -50,30 +68,36 @@ impl Stop {
 pub(crate) async fn run(
     session: &Arc<Session>,
     input: TurnInput,
-    sink: TurnSink,
+    sink: Arc<dyn EventSink>,
     cancel: CancellationToken,
 ) -> TurnEnd {
-    let stop = Stop {
-        cancel,
-        deadline: Instant::now() + input.budget.time,
-    };
-    let mut events =
-        Events::open(&input.turn_id, sink, Arc::clone(&session.log), stop.clone()).await;
-    events
-        .emit(TurnEventKind::Started {
-            prompt: input.prompt.clone(),
-        })
-        .await;
+    let mut events = Events::open(
+        &input.turn_id,
+        Arc::clone(&session.history),
+        Arc::clone(&session.log),
+        sink,
+    );
+    events.emit(TurnEventKind::Started {
+        prompt: input.prompt.clone(),
+    });
     let mut turn = Turn {
         session,
+        stop: Stop::new(cancel, input.budget.time),
+        model: input.model.clone(),
         input: &input,
-        stop,
         stopped: Arc::default(),
         usage: Usage::default(),
     };
-    let end = match turn.steps(&mut events).await {
-        Ok(end) | Err(end) => end,
-    };
+    let end = AssertUnwindSafe(turn.whole(&mut events)).catch_unwind();
+    let end = end.await.unwrap_or_else(|_| TurnEnd::Failed {
+        error: TurnError::new(
+            ErrorCode::Internal,
+            "the turn failed inside; the log has more",
+        ),
+    });
+    // Whatever a tool still does, it is told that nobody waits.
+    turn.stopped
+        .store(true, std::sync::atomic::Ordering::Relaxed);
     events.end(end.clone()).await;
     end
 }
@@ -81,6 +105,8 @@ pub(crate) async fn run(
 struct Turn<'a> {
     session: &'a Arc<Session>,
     input: &'a TurnInput,
+    /// Asked in this step.
+    model: StepModel,
     stop: Stop,
     /// Tells running tools that the turn has ended.
     stopped: Arc<AtomicBool>,
@@ -88,6 +114,13 @@ struct Turn<'a> {
 }
 
 impl Turn<'_> {
+    async fn whole(&mut self, events: &mut Events) -> TurnEnd {
+        match self.steps(events).await {
+            Ok(TurnEnd::Completed) => self.commit(events).await,
+            Ok(end) | Err(end) => end,
+        }
+    }
+
     /// `Err` is an end from outside the conversation, `Ok` one that the model came to.
     async fn steps(&mut self, events: &mut Events) -> Result<TurnEnd, TurnEnd> {
         let mut steps = 0;
@@ -98,21 +131,24 @@ impl Turn<'_> {
             }
             steps += 1;
             self.tell(steps, events).await?;
-            let model = format!("{}/{}", self.input.provider.name(), self.input.model);
-            events
-                .emit(TurnEventKind::StepStarted { step: steps, model })
-                .await;
+            events.emit(TurnEventKind::StepStarted {
+                step: steps,
+                model: self.model.id(),
+            });
             let step = self.ask(events).await?;
             budget::add(&mut self.usage, &step.usage);
             if step.usage != Usage::default() {
-                let usage = TurnEventKind::Usage {
+                events.emit(TurnEventKind::Usage {
                     step: step.usage,
                     turn: self.usage,
-                };
-                events.emit(usage).await;
+                });
             }
             if step.calls.is_empty() {
-                return Ok(self.ended_without_calls(step.reason, events).await);
+                match step.reason {
+                    // The vendor paused a long answer; sending it back goes on.
+                    StopReason::Pause => continue,
+                    reason => return Ok(ended_without_calls(reason, step.is_answer, events)),
+                }
             }
             let all_bad = self.run_calls(step.calls, events).await?;
             bad_steps = if all_bad { bad_steps + 1 } else { 0 };
@@ -128,36 +164,41 @@ impl Turn<'_> {
     }
 
     /// Puts the prompt, or what the user decided since the last step, into the conversation.
-    async fn tell(&self, step: u32, events: &mut Events) -> Result<(), TurnEnd> {
+    async fn tell(&mut self, step: u32, events: &mut Events) -> Result<(), TurnEnd> {
         let state = tokio::select! {
             biased;
             end = self.stop.wait() => return Err(end),
             state = self.session.steering.before_step() => state,
         };
         let note = state.note();
-        let mut history = self.session.history.lock().await;
         if step == 1 {
-            let text = user_message(&self.input.prompt, &self.input.context, &state.pending);
-            history.push(Message::User { text });
+            let text = user_message(
+                &self.input.prompt,
+                &self.input.context,
+                &state.pending,
+                state.hints.as_deref(),
+            );
+            events.emit(TurnEventKind::Asked { text });
         }
         if let Some(text) = note {
-            history.push(Message::Note { text: text.clone() });
-            drop(history);
-            events.emit(TurnEventKind::Told { text }).await;
+            events.emit(TurnEventKind::Told { text });
+        }
+        if let Some(model) = state.model {
+            self.model = model;
         }
         Ok(())
     }
 
-    async fn request(&self) -> ChatRequest {
+    fn request(&self) -> ChatRequest {
         let tools = self.session.tools.iter().map(|tool| ToolSpec {
             name: tool.name().to_owned(),
             description: tool.description().to_owned(),
             parameters: tool.schema().source().clone(),
         });
         ChatRequest {
-            model: self.input.model.clone(),
+            model: self.model.name.clone(),
             system: self.session.system.clone(),
-            messages: self.session.history.lock().await.clone(),
+            messages: self.session.told_to(&self.model.id()),
             tools: tools.collect(),
             max_output_tokens: self.input.max_output_tokens,
             reasoning_effort: self.input.reasoning_effort.clone(),
@@ -169,15 +210,8 @@ impl Turn<'_> {
     async fn ask(&self, events: &mut Events) -> Result<Step, TurnEnd> {
         let mut retries = 0;
         loop {
-            let stream = self.input.provider.stream(self.request().await);
+            let stream = self.model.provider.stream(self.request());
             let step = step::run(stream, &self.stop, events).await;
-            if !step.parts.is_empty() {
-                // Also what a broken step said: the user has seen it, so the model must know it.
-                let message = Message::Assistant {
-                    parts: step.parts.clone(),
-                };
-                self.session.history.lock().await.push(message);
-            }
             if let Some(end) = step.stopped {
                 return Err(end);
             }
@@ -185,21 +219,21 @@ impl Turn<'_> {
                 return Ok(step);
             };
             let jitter = jitter(&self.input.turn_id, retries);
-            let Some(wait) = self.input.retry.wait(retries, error, jitter) else {
+            let wait = match step.is_answer {
+                true => None,
+                false => self.input.retry.wait(retries, error, jitter),
+            };
+            let Some(wait) = wait else {
                 return Err(TurnEnd::Failed {
                     error: error.into(),
                 });
             };
             retries += 1;
-            let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-            let error = TurnError::from(error);
-            events
-                .emit(TurnEventKind::Retrying {
-                    attempt: retries,
-                    wait_ms,
-                    error,
-                })
-                .await;
+            events.emit(TurnEventKind::Retrying {
+                attempt: retries,
+                wait_ms: u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
+                error: TurnError::from(error),
+            });
             tokio::select! {
                 biased;
                 end = self.stop.wait() => return Err(end),
@@ -208,25 +242,45 @@ impl Turn<'_> {
         }
     }
 
-    async fn ended_without_calls(&self, reason: StopReason, events: &mut Events) -> TurnEnd {
-        let notice = match reason {
-            StopReason::Length => {
-                "The answer was cut: the model reached its limit of output tokens."
-            }
-            StopReason::ContentFilter => "The answer was cut by the vendor's content filter.",
-            StopReason::ContextLength => "The answer was cut: the model's context window is full.",
-            StopReason::Pause => "The vendor paused the answer; ask again to go on.",
-            StopReason::End | StopReason::ToolCalls | StopReason::Refusal | StopReason::Error => {
-                return TurnEnd::Completed;
-            }
+    /// Commits the turn's own edits at its end, where the user's policy says so.
+    async fn commit(&self, events: &mut Events) -> TurnEnd {
+        // What the commit writes must not be on the disk before what led to it is in the record.
+        events.recorded().await;
+        let committed = tokio::select! {
+            biased;
+            end = self.stop.wait() => return end,
+            committed = self.session.steering.after_steps() => committed,
         };
-        events
-            .emit(TurnEventKind::Notice {
-                text: notice.to_owned(),
-            })
-            .await;
+        if let Some(commit) = committed {
+            events.emit(if commit.is_committed {
+                TurnEventKind::Committed {
+                    transaction_id: commit.transaction_id,
+                    text: commit.text,
+                }
+            } else {
+                TurnEventKind::Notice { text: commit.text }
+            });
+        }
         TurnEnd::Completed
     }
+}
+
+fn ended_without_calls(reason: StopReason, is_answer: bool, events: &mut Events) -> TurnEnd {
+    let notice = match reason {
+        StopReason::Length => "The answer was cut: the model reached its limit of output tokens.",
+        StopReason::ContentFilter => "The answer was cut by the vendor's content filter.",
+        StopReason::ContextLength => "The answer was cut: the model's context window is full.",
+        StopReason::End if !is_answer => "The model answered nothing.",
+        StopReason::End
+        | StopReason::Pause
+        | StopReason::ToolCalls
+        | StopReason::Refusal
+        | StopReason::Error => return TurnEnd::Completed,
+    };
+    events.emit(TurnEventKind::Notice {
+        text: notice.to_owned(),
+    });
+    TurnEnd::Completed
 }
 
 /// A number in `0.0..1.0` that differs by turn and try, so that many clients do not come back at once.

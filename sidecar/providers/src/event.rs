@@ -87,7 +87,8 @@ pub struct PlanStep {
 }
 
 /// What an edit call that is not one of our tools asks for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum EditOp {
     /// Replace one place that reads `old` by `new`.
     Replace {
@@ -99,7 +100,7 @@ pub enum EditOp {
 }
 
 /// A whole tool call.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
     /// Unique in the conversation, made so by the adapter: servers reuse their ids.
     pub id: String,
@@ -112,7 +113,8 @@ pub struct ToolCall {
 }
 
 /// A call's arguments. What is not a JSON object is kept as it came and is never run.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Arguments {
     /// A JSON object.
     Json(Map<String, Value>),

@@ -41,6 +41,7 @@
 //! event, with the call behind it.
 
 mod format;
+mod write;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -51,6 +52,7 @@ use crate::{ChatRequest, ErrorKind, Event, Message, Provider, ProviderError, Sto
 
 pub use format::RecordingError;
 use format::{Line, Step};
+pub use write::{RecordedStep, write};
 
 /// A validated recording.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,12 +1,12 @@
-//! Runs the calls of one step and puts their results into the conversation.
+//! Runs the calls of one step, and waits for the user where one has to be asked.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use redline_providers::{Arguments, ArgumentsErrorKind, EditOp, Message};
-use redline_tools::gate::ClosedGate;
+use redline_providers::{Arguments, ArgumentsErrorKind, EditOp};
 use redline_tools::{CallContext, Envelope, ErrorCode, Status, ToolError};
 use serde_json::{Map, Value, json};
 
@@ -33,6 +33,19 @@ struct Prepared {
     arguments: Result<Map<String, Value>, Box<Envelope>>,
 }
 
+/// What has become of a call.
+enum Outcome {
+    /// It ended; with the end of the turn, if that came meanwhile.
+    Done(Envelope, Option<TurnEnd>),
+    /// It waits for the user to decide on an approval or a plan.
+    Staged {
+        waits_for: String,
+        envelope: Envelope,
+    },
+    /// The user has decided; the call carries it out.
+    Decided { resumes: String },
+}
+
 impl Turn<'_> {
     /// Runs `calls`: side by side when none mutates, else one after the other.
     ///
@@ -43,6 +56,8 @@ impl Turn<'_> {
         calls: Vec<Call>,
         events: &mut Events,
     ) -> Result<bool, TurnEnd> {
+        // What a call does must not be on the disk before the call is in the record.
+        events.recorded().await;
         let prepared: Vec<Prepared> = calls.into_iter().map(prepare).collect();
         let tools = &self.session.tools;
         let one_by_one = prepared.iter().any(|call| {
@@ -51,49 +66,40 @@ impl Turn<'_> {
                 .is_some_and(redline_tools::Tool::mutates)
         });
         let width = if one_by_one { 1 } else { SIDE_BY_SIDE };
-
-        for call in &prepared {
-            events.emit(running(call)).await;
-        }
-        let mut results: Vec<Option<Envelope>> = vec![None; prepared.len()];
         let mut all_bad = true;
         let mut stopped = None;
-        {
-            let mut waiting = prepared.iter().enumerate();
-            let mut running = FuturesUnordered::new();
-            loop {
-                while running.len() < width
-                    && let Some((at, call)) = waiting.next()
-                {
-                    running.push(self.run_call(at, call));
-                }
-                let Some((at, envelope, end)) = running.next().await else {
-                    break;
-                };
-                stopped = stopped.or(end);
-                all_bad &= envelope.code() == Some(ErrorCode::InvalidArguments);
-                let call = &prepared[at];
-                events
-                    .emit(TurnEventKind::ToolFinished {
-                        call_id: call.call_id.clone(),
-                        tool: call.tool.clone(),
-                        title: call.title.clone(),
-                        status: envelope.status.into(),
-                        envelope: Box::new(envelope.clone()),
-                    })
-                    .await;
-                results[at] = Some(envelope);
+        let mut waiting = prepared.iter().enumerate();
+        let mut work = FuturesUnordered::new();
+        loop {
+            while work.len() < width
+                && let Some((at, call)) = waiting.next()
+            {
+                events.emit(running(call));
+                work.push(self.run_call(at, call, None).boxed());
             }
-        }
-        let mut history = self.session.history.lock().await;
-        for (call, envelope) in prepared.into_iter().zip(results) {
-            let Some(envelope) = envelope else { continue };
-            history.push(Message::ToolResult {
-                call_id: call.call_id,
-                name: call.tool,
-                content: envelope.to_text(),
-                is_error: envelope.status == Status::Error,
-            });
+            let Some((at, outcome)) = work.next().await else {
+                break;
+            };
+            let call = &prepared[at];
+            match outcome {
+                Outcome::Done(envelope, end) => {
+                    stopped = stopped.or(end);
+                    all_bad &= envelope.code() == Some(ErrorCode::InvalidArguments);
+                    events.emit(finished(call, envelope));
+                }
+                Outcome::Staged {
+                    waits_for,
+                    envelope,
+                } => {
+                    events.emit(staged(call, &waits_for, envelope));
+                    work.push(self.decision(at, waits_for).boxed());
+                }
+                Outcome::Decided { resumes } => {
+                    events.emit(running(call));
+                    events.recorded().await;
+                    work.push(self.run_call(at, call, Some(resumes)).boxed());
+                }
+            }
         }
         match stopped {
             Some(end) => Err(end),
@@ -101,25 +107,47 @@ impl Turn<'_> {
         }
     }
 
-    /// Runs the call at place `at`; the last value is the end of the turn, if it came meanwhile.
-    async fn run_call(&self, at: usize, call: &Prepared) -> (usize, Envelope, Option<TurnEnd>) {
+    /// Waits for the user's decision.
+    async fn decision(&self, at: usize, id: String) -> (usize, Outcome) {
+        let began = tokio::time::Instant::now();
+        let outcome = tokio::select! {
+            biased;
+            end = self.stop.cancelled() => {
+                let error = ToolError::new(
+                    ErrorCode::Cancelled,
+                    "the turn was stopped while this call waited for the user",
+                );
+                Outcome::Done(Envelope::error("", error), Some(end))
+            }
+            () = self.session.steering.decided(&id) => Outcome::Decided { resumes: id },
+        };
+        self.stop.put_off(began.elapsed());
+        (at, outcome)
+    }
+
+    /// Runs the call at place `at`; `resumes` is the decision that it carries out.
+    async fn run_call(
+        &self,
+        at: usize,
+        call: &Prepared,
+        resumes: Option<String>,
+    ) -> (usize, Outcome) {
         let arguments = match &call.arguments {
             Ok(arguments) => arguments.clone(),
-            Err(envelope) => return (at, (**envelope).clone(), None),
+            Err(envelope) => return (at, Outcome::Done((**envelope).clone(), None)),
         };
         let session = Arc::clone(self.session);
         let (call_id, tool) = (call.call_id.clone(), call.tool.clone());
         let turn_id = self.input.turn_id.clone();
         let stopped = Arc::clone(&self.stopped);
         let mut work = tokio::task::spawn_blocking(move || {
-            let view = session.view.as_ref();
             let context = CallContext {
-                view,
-                gate: &ClosedGate,
+                view: session.view.as_ref(),
+                gate: session.gate.as_ref(),
                 session: &session.id,
                 turn: &turn_id,
                 call_id: &call_id,
-                resumes: None,
+                resumes: resumes.as_deref(),
                 admitted: None,
                 cancel: &stopped,
             };
@@ -152,7 +180,46 @@ impl Turn<'_> {
                 .with_hint("It may still have taken effect: look before you repeat it."),
             ),
         };
-        (at, envelope, end)
+        let outcome = match waits_for(&envelope) {
+            Some(waits_for) if end.is_none() => Outcome::Staged {
+                waits_for,
+                envelope,
+            },
+            _ => Outcome::Done(envelope, end),
+        };
+        (at, outcome)
+    }
+}
+
+/// The approval or plan that a call waits for.
+fn waits_for(envelope: &Envelope) -> Option<String> {
+    if envelope.status != Status::PendingApproval {
+        return None;
+    }
+    let ids = &envelope.recovery.ids;
+    let id = ids.get("approval").or_else(|| ids.get("plan"))?;
+    id.as_str().map(str::to_owned)
+}
+
+fn staged(call: &Prepared, waits_for: &str, envelope: Envelope) -> TurnEventKind {
+    let summary = envelope.data.get("summary").and_then(Value::as_str);
+    TurnEventKind::ToolStaged {
+        call_id: call.call_id.clone(),
+        tool: call.tool.clone(),
+        title: summary.unwrap_or(&call.title).to_owned(),
+        waits_for: waits_for.to_owned(),
+        envelope: Box::new(envelope),
+    }
+}
+
+fn finished(call: &Prepared, mut envelope: Envelope) -> TurnEventKind {
+    envelope.tool.clone_from(&call.tool);
+    TurnEventKind::ToolFinished {
+        call_id: call.call_id.clone(),
+        tool: call.tool.clone(),
+        title: call.title.clone(),
+        status: envelope.status.into(),
+        envelope: Box::new(envelope),
     }
 }
 

@@ -3,14 +3,12 @@
 use std::collections::BTreeSet;
 
 use futures_util::StreamExt;
-use redline_providers::{
-    AssistantPart, EditOp, Event, EventStream, ProviderError, StopReason, ToolCall, Usage,
-};
+use redline_providers::{EditOp, Event, EventStream, ProviderError, StopReason, ToolCall, Usage};
 use redline_tools::{Envelope, ErrorCode, ToolError};
 
 use super::Stop;
 use super::events::Events;
-use crate::{ToolStatus, TurnEnd, TurnEventKind};
+use crate::{Meant, ToolStatus, TurnEnd, TurnError, TurnEventKind};
 
 /// A call to run, or one that is answered already.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,23 +36,24 @@ impl Call {
 /// What a step came to.
 #[derive(Debug)]
 pub(super) struct Step {
-    pub(super) parts: Vec<AssistantPart>,
     pub(super) calls: Vec<Call>,
     pub(super) usage: Usage,
     pub(super) reason: StopReason,
     pub(super) error: Option<ProviderError>,
     pub(super) stopped: Option<TurnEnd>,
+    /// It said something, or called a tool.
+    pub(super) is_answer: bool,
 }
 
 /// Reads a stream to its end, or to the end of the turn.
 pub(super) async fn run(mut stream: EventStream, stop: &Stop, events: &mut Events) -> Step {
     let mut step = Step {
-        parts: Vec::new(),
         calls: Vec::new(),
         usage: Usage::default(),
         reason: StopReason::End,
         error: None,
         stopped: None,
+        is_answer: false,
     };
     let mut open = BTreeSet::new();
     loop {
@@ -71,10 +70,16 @@ pub(super) async fn run(mut stream: EventStream, stop: &Stop, events: &mut Event
             step.reason = reason;
             break;
         }
-        step.take(event, &mut open, events).await;
+        step.take(event, &mut open, events);
     }
     // The connection goes before anything else happens.
     drop(stream);
+    if step.stopped.is_none() {
+        events.emit(TurnEventKind::StepEnded {
+            reason: step.reason,
+            error: step.error.as_ref().map(TurnError::from),
+        });
+    }
     // A call that will not run still ends, for whoever saw it begin.
     if step.stopped.is_none() && step.error.is_none() {
         for call in step.calls.iter().map(Call::call) {
@@ -87,74 +92,51 @@ pub(super) async fn run(mut stream: EventStream, stop: &Stop, events: &mut Event
             "the answer broke off before this call ran",
         );
         let envelope = Envelope::error(&tool, error);
-        events
-            .emit(TurnEventKind::ToolFinished {
-                title: tool.strip_prefix("workspace_").unwrap_or(&tool).to_owned(),
-                call_id,
-                tool,
-                status: ToolStatus::Error,
-                envelope: Box::new(envelope),
-            })
-            .await;
+        events.emit(TurnEventKind::ToolFinished {
+            title: tool.strip_prefix("workspace_").unwrap_or(&tool).to_owned(),
+            call_id,
+            tool,
+            status: ToolStatus::Error,
+            envelope: Box::new(envelope),
+        });
     }
     step
 }
 
 impl Step {
-    async fn take(
-        &mut self,
-        event: Event,
-        open: &mut BTreeSet<(String, String)>,
-        events: &mut Events,
-    ) {
+    fn take(&mut self, event: Event, open: &mut BTreeSet<(String, String)>, events: &mut Events) {
         match event {
             Event::Text { text } => {
-                match self.parts.last_mut() {
-                    Some(AssistantPart::Text(so_far)) => so_far.push_str(&text),
-                    _ => self.parts.push(AssistantPart::Text(text.clone())),
-                }
-                events.emit(TurnEventKind::Text { text }).await;
+                self.is_answer = true;
+                events.emit(TurnEventKind::Text { text });
             }
-            Event::Reasoning { text, replay, .. } => {
-                match self.parts.last_mut() {
-                    Some(AssistantPart::Reasoning {
-                        text: so_far,
-                        replay: block,
-                    }) if block.is_none() => {
-                        so_far.push_str(&text);
-                        *block = replay;
-                    }
-                    _ => self.parts.push(AssistantPart::Reasoning {
-                        text: text.clone(),
-                        replay,
-                    }),
-                }
-                if !text.is_empty() {
-                    events.emit(TurnEventKind::Reasoning { text }).await;
-                }
-            }
+            Event::Reasoning { kind, text, replay } => events.emit(TurnEventKind::Reasoning {
+                reasoning: kind,
+                text,
+                replay,
+            }),
             Event::ToolCallStarted { id, name } => {
                 open.insert((id.clone(), name.clone()));
-                events
-                    .emit(TurnEventKind::ToolStarted {
-                        call_id: id,
-                        tool: name,
-                    })
-                    .await;
+                events.emit(TurnEventKind::ToolStarted {
+                    call_id: id,
+                    tool: name,
+                });
             }
-            Event::ToolCallDelta { id, fragment } => {
-                events
-                    .emit(TurnEventKind::ToolArguments {
-                        call_id: id,
-                        fragment,
-                    })
-                    .await;
+            // A call is shown when it has arrived whole.
+            Event::ToolCallDelta { .. } => {}
+            Event::ToolCallReady(call) => self.call(Call::Tool(call), None, events),
+            Event::Edit { call, path, op } => {
+                let meant = Meant::Edit {
+                    path: path.clone(),
+                    op: op.clone(),
+                };
+                self.call(Call::Edit { call, path, op }, Some(meant), events);
             }
-            Event::ToolCallReady(call) => self.call(Call::Tool(call)),
-            Event::Edit { call, path, op } => self.call(Call::Edit { call, path, op }),
             Event::Plan { call, steps } => {
-                self.call(Call::Plan(call));
-                events.emit(TurnEventKind::Plan { steps }).await;
+                events.emit(TurnEventKind::Plan {
+                    steps: steps.clone(),
+                });
+                self.call(Call::Plan(call), Some(Meant::Plan { steps }), events);
             }
             Event::Usage(usage) => self.usage = usage,
             Event::Error(error) => self.error = Some(error),
@@ -163,9 +145,12 @@ impl Step {
         }
     }
 
-    fn call(&mut self, call: Call) {
-        self.parts
-            .push(AssistantPart::ToolCall(call.call().clone()));
+    fn call(&mut self, call: Call, meant: Option<Meant>, events: &mut Events) {
+        self.is_answer = true;
+        events.emit(TurnEventKind::ToolCalled {
+            call: call.call().clone(),
+            meant,
+        });
         self.calls.push(call);
     }
 }

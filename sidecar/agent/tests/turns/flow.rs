@@ -104,10 +104,11 @@ async fn decisions_reach_the_model_in_the_next_step() {
         StepContext {
             decisions: vec![],
             pending: vec![pending],
+            ..StepContext::default()
         },
         StepContext {
             decisions: vec![decision],
-            pending: vec![],
+            ..StepContext::default()
         },
     ]));
     let session = session_with(
@@ -307,7 +308,6 @@ async fn edits_and_plans_by_other_names_run_and_are_answered() {
     assert_eq!(view.proposed("README.md").unwrap(), "# P\n");
     let results = session
         .history()
-        .await
         .into_iter()
         .filter(|message| {
             matches!(
@@ -350,9 +350,10 @@ async fn the_record_holds_runs_merged_and_everything_else_in_order() {
         .map(|event| {
             format!(
                 "{}{}",
-                event["event"].as_str().unwrap(),
-                event
+                event["kind"]["event"].as_str().unwrap(),
+                event["kind"]
                     .get("text")
+                    .filter(|_| event["kind"]["event"] == "text")
                     .map(|t| format!(" {t}"))
                     .unwrap_or_default()
             )
@@ -362,14 +363,17 @@ async fn the_record_holds_runs_merged_and_everything_else_in_order() {
         kinds,
         [
             "started",
+            "asked",
             "step_started",
             "text \"ab\"",
             "tool_started",
-            "tool_arguments",
+            "tool_called",
+            "step_ended",
             "tool_running",
             "tool_finished",
             "step_started",
             "text \"c\"",
+            "step_ended",
             "ended",
         ]
     );

@@ -84,7 +84,7 @@ async fn a_turn_goes_on_when_nobody_listens() {
         text("ok"),
         ends(),
     ]);
-    let (sink, events) = tokio::sync::mpsc::channel(1);
+    let (sink, events) = channel();
     drop(events);
     let end = session(&view)
         .run_turn(input(provider), sink, CancellationToken::new())
@@ -98,7 +98,7 @@ async fn one_turn_runs_at_a_time() {
     let view = project();
     let session = session(&view);
     let wait = json!({"event": "text", "text": "x", "delay_ms": 3_600_000});
-    let (sink, mut events) = tokio::sync::mpsc::channel(8);
+    let (sink, mut events) = channel();
     let cancel = CancellationToken::new();
     let first = tokio::spawn({
         let (session, cancel) = (session.clone(), cancel.clone());
@@ -109,7 +109,7 @@ async fn one_turn_runs_at_a_time() {
         }
     });
     events.recv().await.unwrap();
-    let (second, _unread) = tokio::sync::mpsc::channel(8);
+    let (second, _unread) = channel();
     let refused = session
         .run_turn(
             input(replay(&[text("x"), ends()])),

@@ -10,9 +10,12 @@
 
 mod calls;
 mod flow;
+mod frames;
 mod limits;
+mod resume;
 #[path = "../../../providers/tests/streams/server.rs"]
 mod server;
+mod staged;
 mod stopping;
 mod support;
 #[path = "../../../tools/tests/support/view.rs"]

@@ -6,7 +6,6 @@ use std::time::Duration;
 use redline_agent::{NoLog, NoSteering, TurnEnd, TurnEvent, TurnEventKind};
 use redline_tools::{CallContext, Envelope, Schema, Tool, ToolError};
 use serde_json::{Map, Value, json};
-use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::server::{Close, Server};
@@ -19,7 +18,7 @@ async fn cancelled_at(
     input: redline_agent::TurnInput,
     at: impl Fn(&TurnEventKind) -> bool,
 ) -> (Vec<TurnEvent>, Duration) {
-    let (sink, mut events) = mpsc::channel(4);
+    let (sink, mut events) = channel();
     let cancel = CancellationToken::new();
     let turn = tokio::spawn({
         let (session, cancel) = (session.clone(), cancel.clone());
@@ -151,11 +150,11 @@ async fn cancelled_during_a_call(heeds: bool, said: &str) {
     });
     let session = session_with(&view, Arc::new(NoSteering), Arc::new(NoLog), vec![slow]);
     let lines = [call("slow", json!({})), results(), text("never"), ends()];
-    let (sink, mut events) = mpsc::channel(100);
+    let (sink, mut events) = channel();
     let turn = session.run_turn(input(replay(&lines)), sink, cancel);
     assert_eq!(turn.await.unwrap(), TurnEnd::Cancelled);
     let mut all = Vec::new();
-    while let Some(event) = events.recv().await {
+    while let Ok(event) = events.try_recv() {
         all.push(event);
     }
     check_order(&all, &TurnEnd::Cancelled);
@@ -163,43 +162,4 @@ async fn cancelled_during_a_call(heeds: bool, said: &str) {
     let outline = outline(&kinds);
     assert!(outline.contains(said), "{outline}");
     drop(done);
-}
-
-#[tokio::test(start_paused = true)]
-async fn the_last_event_arrives_although_nobody_read_the_others() {
-    let view = project();
-    let mut lines: Vec<Value> = (0..100).map(|n| text(&n.to_string())).collect();
-    lines.push(ends());
-    let (sink, mut events) = mpsc::channel(3);
-    let cancel = CancellationToken::new();
-    let turn = tokio::spawn({
-        let (session, cancel) = (session(&view), cancel.clone());
-        async move {
-            session
-                .run_turn(input(replay(&lines)), sink, cancel)
-                .await
-                .unwrap()
-        }
-    });
-    // The reader sleeps; the turn is held back by it until it is stopped.
-    tokio::time::sleep(Duration::from_secs(5)).await;
-    assert!(!turn.is_finished());
-    let began = tokio::time::Instant::now();
-    cancel.cancel();
-    assert_eq!(turn.await.unwrap(), TurnEnd::Cancelled);
-    assert!(
-        began.elapsed() <= Duration::from_millis(200),
-        "{:?}",
-        began.elapsed()
-    );
-    let mut last = None;
-    while let Some(event) = events.recv().await {
-        last = Some(event.kind);
-    }
-    assert_eq!(
-        last,
-        Some(TurnEventKind::Ended {
-            end: TurnEnd::Cancelled
-        })
-    );
 }

@@ -4,13 +4,13 @@ use std::sync::{Arc, Mutex};
 
 use futures_util::future::BoxFuture;
 use redline_agent::{
-    Agent, EventLog, LogError, NoSteering, Session, Steering, StepContext, TurnEnd, TurnEvent,
-    TurnEventKind, TurnInput,
+    Agent, EventLog, EventSink, Ground, History, LogError, NoSteering, Session, Steering,
+    StepContext, StepModel, TurnEnd, TurnEvent, TurnEventKind, TurnInput,
 };
 use redline_providers::chat::{ChatOptions, ChatProvider};
 use redline_providers::replay::{Recording, ReplayProvider};
 use redline_providers::{Provider, RetryPolicy};
-use redline_tools::Tool;
+use redline_tools::{ClosedGate, Gatekeeper, Tool};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -69,8 +69,25 @@ pub fn session_with(
     log: Arc<dyn EventLog>,
     tools: Vec<Arc<dyn Tool>>,
 ) -> Arc<Session> {
+    gated(view, Arc::new(ClosedGate), steering, log, tools)
+}
+
+/// A session behind a gate.
+pub fn gated(
+    view: &Arc<FolderView>,
+    gate: Arc<dyn Gatekeeper>,
+    steering: Arc<dyn Steering>,
+    log: Arc<dyn EventLog>,
+    tools: Vec<Arc<dyn Tool>>,
+) -> Arc<Session> {
     let agent = Agent::new("agent", "", tools).unwrap();
-    Arc::new(agent.session("se_1", "", view.clone(), steering, log))
+    let ground = Ground {
+        view: view.clone(),
+        gate,
+        steering,
+        log,
+    };
+    Arc::new(agent.session("se_1", "", ground, History::default()))
 }
 
 /// A plain session.
@@ -83,9 +100,32 @@ pub fn session(view: &Arc<FolderView>) -> Arc<Session> {
     )
 }
 
+/// A model of a provider.
+pub fn model(provider: Arc<dyn Provider>, name: &str) -> StepModel {
+    StepModel {
+        provider,
+        name: name.to_owned(),
+    }
+}
+
+/// A sink that hands each event on, and the events.
+pub fn channel() -> (
+    Arc<dyn EventSink>,
+    tokio::sync::mpsc::UnboundedReceiver<TurnEvent>,
+) {
+    let (sender, events) = tokio::sync::mpsc::unbounded_channel();
+    let sink = move |frame: Vec<TurnEvent>| {
+        for event in frame {
+            // A test that has seen enough has dropped the other end.
+            let _ = sender.send(event);
+        }
+    };
+    (Arc::new(sink), events)
+}
+
 /// Input with retries that do not wait.
 pub fn input(provider: Arc<dyn Provider>) -> TurnInput {
-    let mut input = TurnInput::new("turn_1", "Go", provider, "m");
+    let mut input = TurnInput::new("turn_1", "Go", model(provider, "m"));
     input.retry = RetryPolicy {
         base: std::time::Duration::ZERO,
         ..RetryPolicy::default()
@@ -95,19 +135,15 @@ pub fn input(provider: Arc<dyn Provider>) -> TurnInput {
 
 /// Runs a turn to its end; its events and its end.
 pub async fn run(session: &Arc<Session>, input: TurnInput) -> (Vec<TurnEventKind>, TurnEnd) {
-    let (sink, mut events) = tokio::sync::mpsc::channel(8);
-    let collected = tokio::spawn(async move {
-        let mut all: Vec<TurnEvent> = Vec::new();
-        while let Some(event) = events.recv().await {
-            all.push(event);
-        }
-        all
-    });
+    let (sink, mut events) = channel();
     let end = session
         .run_turn(input, sink, CancellationToken::new())
         .await
         .unwrap();
-    let all = collected.await.unwrap();
+    let mut all: Vec<TurnEvent> = Vec::new();
+    while let Ok(event) = events.try_recv() {
+        all.push(event);
+    }
     check_order(&all, &end);
     (all.into_iter().map(|event| event.kind).collect(), end)
 }
@@ -132,6 +168,9 @@ pub fn check_order(events: &[TurnEvent], end: &TurnEnd) {
             TurnEventKind::ToolStarted { call_id, .. } => assert!(open.insert(call_id)),
             TurnEventKind::ToolRunning { call_id, .. } => {
                 open.insert(call_id);
+            }
+            TurnEventKind::ToolCalled { call, .. } => {
+                open.insert(&call.id);
             }
             TurnEventKind::ToolFinished { call_id, .. } => {
                 assert!(open.remove(call_id), "{call_id}")
@@ -162,6 +201,8 @@ pub fn outline(events: &[TurnEventKind]) -> String {
                 Some(code) => format!("done {tool} {code}"),
                 None => format!("done {tool} {}", envelope.recovery.state),
             },
+            TurnEventKind::ToolStaged { title, .. } => format!("staged {title}"),
+            TurnEventKind::Committed { text, .. } => format!("committed {text}"),
             TurnEventKind::Retrying { attempt, error, .. } => {
                 format!("retry {attempt} {}", error.message)
             }
@@ -175,10 +216,12 @@ pub fn outline(events: &[TurnEventKind]) -> String {
                 other => format!("end {}", serde_json::to_string(other).unwrap()),
             },
             TurnEventKind::Started { .. }
+            | TurnEventKind::Asked { .. }
+            | TurnEventKind::StepEnded { .. }
             | TurnEventKind::Text { .. }
             | TurnEventKind::Reasoning { .. }
             | TurnEventKind::ToolStarted { .. }
-            | TurnEventKind::ToolArguments { .. }
+            | TurnEventKind::ToolCalled { .. }
             | TurnEventKind::Usage { .. } => continue,
         };
         out.push_str(&line);
@@ -207,8 +250,8 @@ impl Steering for Script {
 pub struct Kept(pub Mutex<Vec<TurnEvent>>);
 
 impl EventLog for Kept {
-    fn append(&self, event: &TurnEvent) -> Result<(), LogError> {
-        self.0.lock().unwrap().push(event.clone());
+    fn append(&self, events: &[TurnEvent], _: bool) -> Result<(), LogError> {
+        self.0.lock().unwrap().extend_from_slice(events);
         Ok(())
     }
 }

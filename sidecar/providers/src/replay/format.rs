@@ -11,7 +11,7 @@ use crate::{
     ToolCall, Usage,
 };
 
-const VERSION: &str = "redline/v1";
+pub(super) const VERSION: &str = "redline/v1";
 
 /// A recording that cannot be played.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
