@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use redline_providers::{Message, RetryPolicy};
-use redline_tools::{Gatekeeper, ToolSet, WorkspaceView};
+use redline_tools::gate::Gatekeeper;
+use redline_tools::{ToolSet, WorkspaceView};
 use tokio_util::sync::CancellationToken;
 
 use crate::history::History;

@@ -23,7 +23,7 @@ enum Record {
         /// Milliseconds since 1970.
         at: u64,
         /// What.
-        event: TurnEvent,
+        event: Box<TurnEvent>,
     },
     /// What stands before this was copied from another session.
     Forked {
@@ -166,7 +166,7 @@ impl SessionStore {
         let log = self.sessions.create(past.summary.clone())?;
         let copied = past.events.iter().map(|event| Record::Event {
             at: now,
-            event: event.clone(),
+            event: Box::new(event.clone()),
         });
         let mut records: Vec<Record> = copied.collect();
         let from = id.to_owned();
@@ -230,7 +230,7 @@ impl Recorder {
         let at = self.clock.now_ms();
         let record = |event: &TurnEvent| Record::Event {
             at,
-            event: event.clone(),
+            event: Box::new(event.clone()),
         };
         let records: Vec<Record> = events.iter().map(record).collect();
         self.log.append(&records, durable)?;
@@ -269,7 +269,7 @@ fn past(summary: SessionSummary, records: Vec<Record>, repaired: Option<String>)
     let events: Vec<TurnEvent> = records
         .into_iter()
         .filter_map(|record| match record {
-            Record::Event { event, .. } => Some(event),
+            Record::Event { event, .. } => Some(*event),
             Record::Forked { .. } => None,
         })
         .collect();

@@ -7,7 +7,7 @@ use redline_agent::{
     TurnEvent, TurnEventKind, export,
 };
 use redline_providers::{AssistantPart, Message};
-use redline_tools::ClosedGate;
+use redline_tools::gate::ClosedGate;
 use redline_workspace::PrivateStore;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;

@@ -10,9 +10,10 @@ use redline_agent::{
     AutoCommit, NoLog, Session, Steering, StepContext, TurnEnd, TurnEvent, TurnEventKind,
 };
 use redline_providers::Message;
+use redline_tools::gate::{Admission, Claim, GatedCall, Gatekeeper, Start};
 use redline_tools::{
-    Admission, CallContext, Claim, Class, Envelope, ErrorCode, GatedCall, Gatekeeper, MutationKind,
-    Operation, Schema, Start, Status, Tool, ToolError,
+    CallContext, Class, Envelope, ErrorCode, MutationKind, Operation, Schema, Status, Tool,
+    ToolError,
 };
 use serde_json::{Map, Value, json};
 use tokio::sync::watch;

@@ -10,7 +10,8 @@ use redline_agent::{
 use redline_providers::chat::{ChatOptions, ChatProvider};
 use redline_providers::replay::{Recording, ReplayProvider};
 use redline_providers::{Provider, RetryPolicy};
-use redline_tools::{ClosedGate, Gatekeeper, Tool};
+use redline_tools::Tool;
+use redline_tools::gate::{ClosedGate, Gatekeeper};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 

@@ -14,14 +14,16 @@ use std::sync::mpsc::SyncSender;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use redline_agent::{
-    Agent, Decision, Document, NoLog, PendingHunk, PromptContext, Selection, Session, Steering,
-    StepContext, TurnEnd, TurnEvent, TurnEventKind, TurnInput, Verdict, excerpt,
+    Agent, Decision, Document, Ground, History, PendingHunk, PromptContext, Selection, Session,
+    SessionStore, Steering, StepContext, StepModel, TurnEnd, TurnEvent, TurnEventKind, TurnInput,
+    Verdict, excerpt,
 };
 use redline_edits::{HunkId, HunkState};
 use redline_protocol::v1;
+use redline_tools::gate::ClosedGate;
 use redline_tools::{Proposed, ToolError, ViewProposal};
-use redline_workspace::Transaction;
-use tokio::sync::{mpsc, oneshot};
+use redline_workspace::{SessionError, Transaction};
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 use tower_lsp::ls_types::{MessageType, ProgressToken};
 
@@ -37,11 +39,11 @@ use crate::lsp::outbox::{Message, Progress};
 const INSTRUCTION: &str = "You are Redline's coding agent. You change files only by proposing edits, \
     which the user reviews hunk by hunk.";
 
+/// The id of the product's own agent, for its private store.
+const AGENT: &str = "redline";
+
 /// Bytes of the open document that a prompt carries.
 const EXCERPT_BYTES: usize = 6000;
-
-/// Most events between the loop and the hub; a full channel holds the turn back.
-const EVENTS: usize = 256;
 
 /// What a turn tells the hub, or asks of it.
 pub(crate) enum TurnNote {
@@ -144,7 +146,7 @@ impl Hub {
 
     fn begin_session(&mut self, client: ClientId, model: Option<&str>) -> Result<String, Failure> {
         let model = self.process.models.open(model)?;
-        let agent = Agent::new("redline", INSTRUCTION, Vec::new())
+        let agent = Agent::new(AGENT, INSTRUCTION, Vec::new())
             .map_err(|error| Failure::internal(error.to_string()))?;
         let id = self.new_id("se_");
         let view = SessionView::new(
@@ -157,13 +159,18 @@ impl Hub {
             session: id.clone(),
         };
         let about = format!("The project's folder is {}.", self.root.display());
-        let session = agent.session(
-            id.clone(),
-            &about,
-            Arc::new(view),
-            Arc::new(steering),
-            Arc::new(NoLog),
-        );
+        let model_id = format!("{}/{}", model.provider.name(), model.name);
+        let recorder = self
+            .session_store()
+            .create(&id, &model_id, "manual")
+            .map_err(session_failure)?;
+        let ground = Ground {
+            view: Arc::new(view),
+            gate: Arc::new(ClosedGate),
+            steering: Arc::new(steering),
+            log: Arc::new(recorder),
+        };
+        let session = agent.session(id.clone(), &about, ground, History::default());
         self.turns.sessions.insert(
             id.clone(),
             Conversation {
@@ -231,8 +238,10 @@ impl Hub {
         let mut input = TurnInput::new(
             turn_id.clone(),
             text,
-            Arc::clone(&conversation.model.provider),
-            conversation.model.name.clone(),
+            StepModel {
+                provider: Arc::clone(&conversation.model.provider),
+                name: conversation.model.name.clone(),
+            },
         );
         input.context = context;
         let token = ProgressToken::String(format!("redline/{turn_id}"));
@@ -244,15 +253,18 @@ impl Hub {
             narrator: Narrator::new(turn_id.clone()),
             transaction: None,
         });
-        let (sink, events) = mpsc::channel(EVENTS);
         active.fetch_add(1, Ordering::SeqCst);
-        self.runtime
-            .spawn(forward(hub, session_id.clone(), events, active));
         let session = Arc::clone(&conversation.session);
+        let of = session_id.clone();
+        let sink = Arc::new(move |events: Vec<TurnEvent>| {
+            let session = of.clone();
+            hub.send(Event::Turn(TurnNote::Said { session, events }));
+        });
         self.runtime.spawn(async move {
             if let Err(busy) = session.run_turn(input, sink, cancel).await {
                 tracing::error!(%busy, "a turn could not start");
             }
+            active.fetch_sub(1, Ordering::SeqCst);
         });
         self.tell(
             client,
@@ -268,6 +280,15 @@ impl Hub {
             turn_id,
             message: None,
         })
+    }
+
+    /// The kept sessions of this workspace.
+    fn session_store(&self) -> SessionStore {
+        let sessions = self
+            .process
+            .private
+            .sessions(AGENT, &self.workspace.root().id());
+        SessionStore::new(sessions, Arc::new(crate::clock::now_ms))
     }
 
     fn current_session(&self, client: ClientId) -> Option<String> {
@@ -444,7 +465,11 @@ impl Hub {
                 }
             }
         }
-        StepContext { decisions, pending }
+        StepContext {
+            decisions,
+            pending,
+            ..StepContext::default()
+        }
     }
 
     /// Keeps what was decided on a turn's hunk for the turn's next step.
@@ -590,6 +615,7 @@ impl Hub {
                 MessageType::WARNING,
                 "stopped: the turn's budget is used up".to_owned(),
             ),
+            (TurnEnd::Interrupted, _) => (MessageType::WARNING, "interrupted".to_owned()),
             (TurnEnd::Failed { error }, _) => (MessageType::ERROR, error.message.clone()),
         };
         self.tell(
@@ -657,21 +683,6 @@ fn gone(text: &ropey::Rope) -> Overlaid {
     }
 }
 
-/// Hands a turn's events to the hub, as many at a time as have come.
-async fn forward(
-    hub: HubHandle,
-    session: String,
-    mut events: mpsc::Receiver<TurnEvent>,
-    active: Arc<AtomicUsize>,
-) {
-    let mut batch = Vec::new();
-    while events.recv_many(&mut batch, EVENTS).await > 0 {
-        hub.send(Event::Turn(TurnNote::Said {
-            session: session.clone(),
-            events: std::mem::take(&mut batch),
-        }));
-        // One notification a frame is enough for people.
-        tokio::time::sleep(std::time::Duration::from_millis(16)).await;
-    }
-    active.fetch_sub(1, Ordering::SeqCst);
+fn session_failure(error: SessionError) -> Failure {
+    Failure::new(error.code(), error.to_string(), error.hint())
 }

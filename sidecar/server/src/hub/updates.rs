@@ -3,6 +3,8 @@
 //! Owns: the way from [`TurnEvent`] to [`v1::SessionUpdate`], live and from the record alike.
 //! Must not know: who is told, or when.
 
+use std::collections::BTreeSet;
+
 use redline_agent::{BudgetLimit, ToolStatus, TurnEnd, TurnError, TurnEvent, TurnEventKind};
 use redline_protocol::v1::{
     self, ContentBlock, NoticeLevel, PlanContent, PlanEntry, PlanEntryPriority, PlanEntryStatus,
@@ -28,6 +30,8 @@ enum Run {
 pub(crate) struct Narrator {
     turn_id: String,
     run: Option<(Run, String)>,
+    /// Calls that wait for the user.
+    staged: BTreeSet<String>,
 }
 
 impl Narrator {
@@ -35,6 +39,7 @@ impl Narrator {
         Self {
             turn_id: turn_id.into(),
             run: None,
+            staged: BTreeSet::new(),
         }
     }
 
@@ -48,15 +53,15 @@ impl Narrator {
                     content: block(text),
                 }];
             }
-            TurnEventKind::Reasoning { text } => {
+            TurnEventKind::Reasoning { text, .. } if !text.is_empty() => {
                 let message_id = self.message(Run::Thought, event.seq);
                 return vec![SessionUpdate::AgentThoughtChunk {
                     message_id,
                     content: block(text),
                 }];
             }
-            // Comes between the pieces of one message where a vendor interleaves them.
-            TurnEventKind::ToolArguments { .. } => return Vec::new(),
+            // A block of reasoning without text ends nothing that is seen.
+            TurnEventKind::Reasoning { .. } => return Vec::new(),
             _ => self.run = None,
         }
         self.other(event)
@@ -73,7 +78,32 @@ impl Narrator {
         }
     }
 
-    fn other(&self, event: &TurnEvent) -> Vec<SessionUpdate> {
+    /// What a session does changes with the first call that waits, and with the last that no longer does.
+    fn other(&mut self, event: &TurnEvent) -> Vec<SessionUpdate> {
+        let waited = !self.staged.is_empty();
+        match &event.kind {
+            TurnEventKind::ToolStaged { call_id, .. } => {
+                self.staged.insert(call_id.clone());
+            }
+            TurnEventKind::ToolRunning { call_id, .. }
+            | TurnEventKind::ToolFinished { call_id, .. } => {
+                self.staged.remove(call_id);
+            }
+            _ => {}
+        }
+        let mut updates = self.updates(event);
+        let waits = !self.staged.is_empty();
+        if waits != waited {
+            updates.push(state(if waits {
+                SessionState::RequiresAction
+            } else {
+                SessionState::Running
+            }));
+        }
+        updates
+    }
+
+    fn updates(&self, event: &TurnEvent) -> Vec<SessionUpdate> {
         let update = match &event.kind {
             TurnEventKind::Started { prompt } => {
                 return vec![
@@ -95,6 +125,27 @@ impl Narrator {
                 title,
                 arguments,
             } => running(call_id, tool, title, arguments),
+            TurnEventKind::ToolStaged {
+                call_id,
+                tool,
+                title,
+                waits_for,
+                ..
+            } => SessionUpdate::ToolCallUpdate(v1::ToolCallUpdate {
+                approval_id: Some(waits_for.clone()),
+                ..call(call_id, tool, title, ToolCallStatus::Pending)
+            }),
+            TurnEventKind::Committed {
+                transaction_id,
+                text,
+            } => {
+                return vec![
+                    SessionUpdate::Transaction {
+                        transaction_id: transaction_id.clone(),
+                    },
+                    notice(NoticeLevel::Info, text.clone()),
+                ];
+            }
             TurnEventKind::ToolFinished {
                 call_id,
                 tool,
@@ -112,10 +163,12 @@ impl Narrator {
                 notice(NoticeLevel::Warning, text)
             }
             TurnEventKind::Ended { end } => ended(end),
-            TurnEventKind::StepStarted { .. }
+            TurnEventKind::Asked { .. }
+            | TurnEventKind::StepStarted { .. }
+            | TurnEventKind::StepEnded { .. }
+            | TurnEventKind::ToolCalled { .. }
             | TurnEventKind::Text { .. }
-            | TurnEventKind::Reasoning { .. }
-            | TurnEventKind::ToolArguments { .. } => return Vec::new(),
+            | TurnEventKind::Reasoning { .. } => return Vec::new(),
         };
         vec![update]
     }
@@ -131,7 +184,11 @@ pub(crate) fn stop_reason(end: &TurnEnd) -> StopReason {
             BudgetLimit::Tokens => StopReason::MaxTokens,
             BudgetLimit::Time => StopReason::Timeout,
         },
+        TurnEnd::Failed { error } if error.kind.as_deref() == Some("refusal") => {
+            StopReason::Refusal
+        }
         TurnEnd::Failed { .. } => StopReason::Error,
+        TurnEnd::Interrupted => StopReason::Interrupted,
     }
 }
 
@@ -294,7 +351,7 @@ fn ended(end: &TurnEnd) -> SessionUpdate {
             hint: "ask for less at once, or go on with another prompt".to_owned(),
             retryable: true,
         }),
-        TurnEnd::Completed | TurnEnd::Cancelled => None,
+        TurnEnd::Completed | TurnEnd::Cancelled | TurnEnd::Interrupted => None,
     };
     SessionUpdate::StateUpdate(v1::StateUpdate {
         state: SessionState::Idle,
