@@ -16,20 +16,67 @@ pub enum BaseUrlError {
     Scheme(String),
 }
 
-/// Returns the Chat Completions endpoint under `base`.
-///
-/// # Errors
-///
-/// [`BaseUrlError`] when `base` is not an http or https URL.
-pub fn join_chat_completions(base: &str) -> Result<Url, BaseUrlError> {
+/// The Chat Completions endpoint under `base`.
+pub(crate) fn chat_completions(base: &str) -> Result<Url, BaseUrlError> {
+    join(base, "chat/completions", Version::Anywhere)
+}
+
+/// The Responses endpoint under `base`.
+pub(crate) fn responses(base: &str) -> Result<Url, BaseUrlError> {
+    join(base, "responses", Version::Anywhere)
+}
+
+/// The Messages endpoint under `base`.
+pub(crate) fn messages(base: &str) -> Result<Url, BaseUrlError> {
+    join(base, "messages", Version::Last)
+}
+
+/// Ollama's own chat endpoint under `base`, also when that names its compatible API.
+pub(crate) fn ollama_chat(base: &str) -> Result<Url, BaseUrlError> {
+    let mut url = parse(base)?;
+    let mut path = url.path().trim_end_matches('/').to_owned();
+    for known in ["/chat/completions", "/chat", "/api", "/v1"] {
+        if let Some(prefix) = path.strip_suffix(known) {
+            path = prefix.trim_end_matches('/').to_owned();
+        }
+    }
+    url.set_path(&format!("{path}/api/chat"));
+    Ok(url)
+}
+
+/// Another endpoint of the server that `url` is an endpoint of: its last part `from` becomes `to`.
+pub(crate) fn sibling(url: &Url, from: &str, to: &str) -> Url {
+    let mut sibling = url.clone();
+    let prefix = url.path().strip_suffix(from).unwrap_or(url.path());
+    sibling.set_path(&format!("{prefix}{to}"));
+    sibling
+}
+
+/// Where a version in the path means that none is to be added.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Version {
+    Last,
+    /// Gateways put a version before their own name for the API: `/v1beta/openai`.
+    Anywhere,
+}
+
+fn join(base: &str, endpoint: &str, version: Version) -> Result<Url, BaseUrlError> {
     let mut url = parse(base)?;
     let path = url.path().trim_end_matches('/').to_owned();
-    let joined = if path.ends_with("/chat/completions") {
+    let is_endpoint = path
+        .strip_suffix(endpoint)
+        .is_some_and(|prefix| prefix.ends_with('/'));
+    let mut segments = path.rsplit('/');
+    let is_versioned = match version {
+        Version::Last => segments.next().is_some_and(is_version),
+        Version::Anywhere => segments.any(is_version),
+    };
+    let joined = if is_endpoint {
         path
-    } else if path.rsplit('/').next().is_some_and(is_version) {
-        format!("{path}/chat/completions")
+    } else if is_versioned {
+        format!("{path}/{endpoint}")
     } else {
-        format!("{path}/v1/chat/completions")
+        format!("{path}/v1/{endpoint}")
     };
     url.set_path(&joined);
     Ok(url)
@@ -47,8 +94,10 @@ fn parse(base: &str) -> Result<Url, BaseUrlError> {
 
 /// `v1`, `v3`, `v1beta`.
 fn is_version(segment: &str) -> bool {
-    let mut chars = segment.chars();
-    chars.next() == Some('v') && chars.next().is_some_and(|c| c.is_ascii_digit())
+    let digits = segment.strip_prefix('v').unwrap_or_default();
+    let rest = digits.trim_start_matches(|c: char| c.is_ascii_digit());
+    let is_stage = rest.is_empty() || rest.starts_with("beta") || rest.starts_with("alpha");
+    rest.len() < digits.len() && is_stage
 }
 
 /// Credentials can stand before an `@`; an error message must not repeat them.
@@ -92,20 +141,20 @@ mod tests {
             (" https://h/vendor ", "https://h/vendor/v1/chat/completions"),
         ];
         for (base, url) in cases {
-            assert_eq!(join_chat_completions(base).unwrap().as_str(), url);
+            assert_eq!(chat_completions(base).unwrap().as_str(), url);
         }
     }
 
     #[test]
     fn what_is_no_url_is_named_without_its_credentials() {
-        let error = join_chat_completions("me:secret@host/v1").unwrap_err();
+        let error = chat_completions("me:secret@host/v1").unwrap_err();
         assert!(!error.to_string().contains("secret"), "{error}");
         assert!(matches!(
-            join_chat_completions("ftp://h"),
+            chat_completions("ftp://h"),
             Err(BaseUrlError::Scheme(_))
         ));
-        assert!(join_chat_completions("").is_err());
-        let shown = display(&join_chat_completions("https://me:secret@h/v1?key=abc").unwrap());
+        assert!(chat_completions("").is_err());
+        let shown = display(&chat_completions("https://me:secret@h/v1?key=abc").unwrap());
         assert_eq!(shown, "https://h/v1/chat/completions");
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use classify::{Answer, from_body, from_error_value, html_title};
+pub(crate) use classify::{Answer, from_body, html_title, in_stream};
 
 /// A failed model call.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -28,6 +28,10 @@ pub struct ProviderError {
     pub prompt_tokens: Option<u64>,
     /// Size of the context in tokens, where the vendor tells it.
     pub context_size: Option<u64>,
+    /// The vendor's own word for it: an error code, or the subject of a refusal.
+    pub code: Option<Box<str>>,
+    /// The part of the request that the vendor objects to, where it names one.
+    pub param: Option<Box<str>>,
 }
 
 /// Kinds of failure.
@@ -151,6 +155,17 @@ impl ProviderError {
             partial: false,
             prompt_tokens: None,
             context_size: None,
+            code: None,
+            param: None,
         }
+    }
+
+    /// Whether the vendor names `key` of the request as what it does not accept.
+    pub(crate) fn objects_to(&self, key: &str) -> bool {
+        let named = |param: &str| {
+            let rest = param.strip_prefix(key);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+        };
+        self.param.as_deref().is_some_and(named) || self.message.contains(key)
     }
 }

@@ -54,8 +54,13 @@ pub enum Event {
         /// What to do.
         op: EditOp,
     },
+    /// A block that means nothing to us and that the vendor wants back with the next request, at its
+    /// place among the other parts.
+    Opaque(OpaqueBlock),
     /// Totals of this answer; sent at most once, never to be added up within one answer.
     Usage(Usage),
+    /// Something that the user should know and that did not end the answer.
+    Warning(ProviderError),
     /// Something failed. [`Event::Done`] follows.
     Error(ProviderError),
     /// The end. Nothing comes after it.
@@ -63,6 +68,15 @@ pub enum Event {
         /// Why it ended.
         reason: StopReason,
     },
+}
+
+/// A block of the answer that only the API that sent it understands.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OpaqueBlock {
+    /// Name of that API; no other is sent it.
+    pub api: String,
+    /// The block, unchanged.
+    pub block: Value,
 }
 
 /// Kinds of reasoning text.
@@ -97,6 +111,18 @@ pub enum EditOp {
         /// Text to put there.
         new: String,
     },
+    /// Create a file.
+    Create {
+        /// Its lines, each after a `+`: the body of an `*** Add File` section.
+        diff: String,
+    },
+    /// Change a file.
+    Update {
+        /// Hunks headed by `@@`: the body of an `*** Update File` section.
+        diff: String,
+    },
+    /// Delete a file.
+    Delete,
 }
 
 /// A whole tool call.
@@ -118,6 +144,8 @@ pub struct ToolCall {
 pub enum Arguments {
     /// A JSON object.
     Json(Map<String, Value>),
+    /// Text that is not meant to be JSON: the input of a free-form tool.
+    Freeform(String),
     /// Not usable as arguments.
     Invalid {
         /// What is wrong.
@@ -156,6 +184,18 @@ impl Arguments {
             kind,
             raw: raw.to_owned(),
         }
+    }
+
+    /// Reads the argument text of a call that the answer's limit may have cut: nothing at all means
+    /// then that it was cut before it began, not that there are no arguments.
+    pub fn parse_cut(raw: &str) -> Self {
+        if raw.trim().is_empty() {
+            return Self::Invalid {
+                kind: ArgumentsErrorKind::Truncated,
+                raw: raw.to_owned(),
+            };
+        }
+        Self::parse(raw)
     }
 }
 

@@ -2,17 +2,54 @@
 //!
 //! A turn that was cancelled, or a crash, leaves calls without results; every vendor refuses the
 //! next request then, for good. So each call gets a result directly after its message, results
-//! without a call are dropped, and what is blank is left out.
+//! without a call are dropped, and what is blank is left out. Ids and names become ones that the
+//! vendor accepts, and blocks of another model are left out.
 
+mod wire;
+
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use crate::{AssistantPart, Message};
+use crate::{AssistantPart, ChatRequest, Message};
+
+pub(crate) use wire::{WireIds, arguments_object, arguments_text, wire_name};
 
 /// What a call is told that never got its result.
-pub const INTERRUPTED: &str = "This call was interrupted before it had a result. It may or may not have taken effect: look before you repeat it.";
+pub const INTERRUPTED: &str = "interrupted by the user";
 
 /// What stands for a result that is empty, which some vendors refuse.
 pub const NO_OUTPUT: &str = "(no output)";
+
+/// Returns the conversation of a request in a form that vendors accept.
+pub(crate) fn prepared(request: &ChatRequest) -> Vec<Message> {
+    let foreign = request.foreign_messages.min(request.messages.len());
+    let (theirs, own) = request.messages.split_at(foreign);
+    let messages: Cow<'_, [Message]> = if theirs.is_empty() {
+        Cow::Borrowed(own)
+    } else {
+        let theirs = theirs.iter().map(without_blocks);
+        Cow::Owned(theirs.chain(own.iter().cloned()).collect())
+    };
+    repaired(&messages)
+}
+
+/// The message without what only the model that wrote it understands.
+fn without_blocks(message: &Message) -> Message {
+    let Message::Assistant { parts } = message else {
+        return message.clone();
+    };
+    let kept = parts.iter().filter_map(|part| match part {
+        AssistantPart::Opaque(_) => None,
+        AssistantPart::Reasoning { text, .. } => Some(AssistantPart::Reasoning {
+            text: text.clone(),
+            replay: None,
+        }),
+        AssistantPart::Text(_) | AssistantPart::ToolCall(_) => Some(part.clone()),
+    });
+    Message::Assistant {
+        parts: kept.collect(),
+    }
+}
 
 /// Returns `messages` in a form that vendors accept.
 ///
@@ -41,7 +78,9 @@ pub fn repaired(messages: &[Message]) -> Vec<Message> {
                     .iter()
                     .filter_map(|part| match part {
                         AssistantPart::ToolCall(call) => Some((call.id.clone(), call.name.clone())),
-                        AssistantPart::Text(_) | AssistantPart::Reasoning { .. } => None,
+                        AssistantPart::Text(_)
+                        | AssistantPart::Reasoning { .. }
+                        | AssistantPart::Opaque(_) => None,
                     })
                     .collect();
                 if parts.is_empty() {
@@ -67,6 +106,7 @@ fn kept_parts(parts: &[AssistantPart], seen: &mut HashSet<String>) -> Vec<Assist
                 replay.is_some() || !text.trim().is_empty()
             }
             AssistantPart::ToolCall(call) => seen.insert(call.id.clone()),
+            AssistantPart::Opaque(_) => true,
         })
         .cloned()
         .collect()
@@ -157,6 +197,40 @@ mod tests {
             user("next"),
         ];
         assert_eq!(repaired(&messages), expected);
+    }
+
+    #[test]
+    fn another_models_blocks_are_left_out_and_its_words_stay() {
+        let block = serde_json::json!({"type": "thinking", "thinking": "t", "signature": "s"});
+        let answer = Message::Assistant {
+            parts: vec![
+                AssistantPart::Reasoning {
+                    text: "t".to_owned(),
+                    replay: Some(block.clone()),
+                },
+                AssistantPart::Opaque(crate::OpaqueBlock {
+                    api: "a".to_owned(),
+                    block,
+                }),
+                AssistantPart::Text("x".to_owned()),
+            ],
+        };
+        let mut request = ChatRequest {
+            messages: vec![user("go"), answer.clone(), user("on"), answer.clone()],
+            ..ChatRequest::default()
+        };
+        assert_eq!(prepared(&request), request.messages);
+        request.foreign_messages = 2;
+        let bare = Message::Assistant {
+            parts: vec![
+                AssistantPart::Reasoning {
+                    text: "t".to_owned(),
+                    replay: None,
+                },
+                AssistantPart::Text("x".to_owned()),
+            ],
+        };
+        assert_eq!(prepared(&request), [user("go"), bare, user("on"), answer]);
     }
 
     #[test]

@@ -1,16 +1,17 @@
-//! One POST: headers, time limits, and what the body really is.
+//! One request: headers, time limits, and what the body really is.
 
 use std::sync::OnceLock;
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::StreamExt;
-use reqwest::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{ACCEPT, ACCEPT_ENCODING, HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 use url::Url;
 
 use crate::base_url::display;
 use crate::error::{self, Answer};
+use crate::stream::Framing;
 use crate::{ErrorKind, ProviderError, Secret};
 
 /// Largest error page and largest body that is one JSON text, in bytes.
@@ -59,12 +60,20 @@ pub(crate) struct Http {
     client: OnceLock<reqwest::Client>,
 }
 
-/// What to send.
-pub(crate) struct Post<'a> {
+/// What kind of answer is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Accept {
+    EventStream,
+    Lines,
+    Json,
+}
+
+/// What to send: a POST when there is a body, else a GET.
+pub(crate) struct Call<'a> {
     pub(crate) url: &'a Url,
-    pub(crate) key: Option<&'a Secret>,
-    pub(crate) headers: &'a [(String, Secret)],
-    pub(crate) body: Vec<u8>,
+    pub(crate) accept: Accept,
+    pub(crate) headers: Vec<(&'a str, &'a Secret)>,
+    pub(crate) body: Option<Vec<u8>>,
 }
 
 impl Http {
@@ -115,20 +124,18 @@ impl Http {
         Ok(self.client.get_or_init(|| client).clone())
     }
 
-    /// Sends a request for an event stream and returns the answer's body when its status is 2xx.
-    pub(crate) async fn post(&self, post: Post<'_>) -> Result<Body, ProviderError> {
+    /// Sends a request and returns the answer's body when its status is 2xx.
+    pub(crate) async fn send(&self, call: Call<'_>) -> Result<Body, ProviderError> {
+        let accept = match call.accept {
+            Accept::EventStream => "text/event-stream",
+            Accept::Lines => "application/x-ndjson",
+            Accept::Json => "application/json",
+        };
         let mut headers = HeaderMap::new();
-        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+        headers.insert(ACCEPT, HeaderValue::from_static(accept));
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-        headers.insert("content-type", HeaderValue::from_static("application/json"));
-        if let Some(key) = post.key.filter(|key| !key.is_empty()) {
-            headers.insert(
-                AUTHORIZATION,
-                header_value("api key", &format!("Bearer {}", key.reveal()))?,
-            );
-        }
-        for (name, value) in post.headers {
-            let header = HeaderName::try_from(name.as_str()).map_err(|_| {
+        for (name, value) in call.headers {
+            let header = HeaderName::try_from(name).map_err(|_| {
                 ProviderError::new(
                     ErrorKind::InvalidRequest,
                     format!("`{name}` is not a header name"),
@@ -136,17 +143,20 @@ impl Http {
             })?;
             headers.insert(header, header_value(name, value.reveal())?);
         }
-        let send = self
-            .client()?
-            .post(post.url.clone())
-            .headers(headers)
-            .body(post.body)
-            .send();
+        let client = self.client()?;
+        let send = match call.body {
+            Some(body) => {
+                headers.insert("content-type", HeaderValue::from_static("application/json"));
+                client.post(call.url.clone()).body(body)
+            }
+            None => client.get(call.url.clone()),
+        };
+        let send = send.headers(headers).send();
         let limit = self.options.timeouts.first_byte;
         let response = tokio::time::timeout(limit, send)
             .await
             .map_err(|_| silence(limit))?
-            .map_err(|error| unreachable_error(post.url, &error))?;
+            .map_err(|error| unreachable_error(call.url, &error))?;
         let answer = answer_of(&response);
         let encoding = response.headers().get("content-encoding").map(|value| {
             String::from_utf8_lossy(value.as_bytes())
@@ -197,8 +207,8 @@ pub(crate) enum ReadEnd {
 
 /// What a body is, whatever its label says.
 pub(crate) enum Shape {
-    /// An event stream; the bytes were read already.
-    EventStream(Vec<u8>),
+    /// A stream; these bytes were read already.
+    Stream(Bytes),
     /// One JSON text.
     Json(Value),
 }
@@ -234,7 +244,7 @@ impl Body {
     }
 
     /// Looks at the label and at the first bytes: proxies send pages, bare JSON and unlabelled gzip.
-    pub(crate) async fn shape(&mut self) -> Result<Shape, ProviderError> {
+    pub(crate) async fn shape(&mut self, framing: Framing) -> Result<Shape, ProviderError> {
         let html = self.answer.content_type.starts_with("text/html");
         let json = self.answer.content_type.contains("json");
         let mut head = Vec::new();
@@ -259,9 +269,11 @@ impl Body {
             }
             Some(First::Byte(b'<')) => Err(self.page(head).await),
             _ if html => Err(self.page(head).await),
-            Some(First::Byte(b'{')) => self.json(head).await,
-            _ if json => self.json(head).await,
-            _ => Ok(Shape::EventStream(head)),
+            // A stream of lines begins like one JSON text, and one text is a stream of one line.
+            _ if framing == Framing::Lines => Ok(Shape::Stream(head.into())),
+            Some(First::Byte(b'{')) => self.json(head).await.map(Shape::Json),
+            _ if json => self.json(head).await.map(Shape::Json),
+            _ => Ok(Shape::Stream(head.into())),
         }
     }
 
@@ -276,25 +288,22 @@ impl Body {
         )
     }
 
-    async fn json(&mut self, mut head: Vec<u8>) -> Result<Shape, ProviderError> {
+    /// Reads the rest of one JSON text of which `head` was read already.
+    pub(crate) async fn json(&mut self, mut head: Vec<u8>) -> Result<Value, ProviderError> {
         let (rest, end) = self.read_all(MAX_BODY).await;
         head.extend(rest);
         if let ReadEnd::Silent(limit) = end {
             return Err(silence(limit));
         }
         let text = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&head);
-        serde_json::from_slice(text)
-            .map(Shape::Json)
-            .map_err(|error| {
-                if error.is_eof() {
-                    ProviderError::new(ErrorKind::StreamInterrupted, "the answer broke off")
-                } else {
-                    ProviderError::new(
-                        ErrorKind::Protocol,
-                        format!("the answer is not JSON: {error}"),
-                    )
-                }
-            })
+        serde_json::from_slice(text).map_err(|error| {
+            if error.is_eof() {
+                ProviderError::new(ErrorKind::StreamInterrupted, "the answer broke off")
+            } else {
+                let message = format!("the answer is not JSON: {error}");
+                ProviderError::new(ErrorKind::Protocol, message)
+            }
+        })
     }
 }
 

@@ -11,6 +11,65 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
+/// Reads one JSON object. A repeated key stops the direct way; the way over a tree lets the last one
+/// win, and JSON of a shape that cannot be read at all says nothing.
+///
+/// # Errors
+///
+/// The text is not JSON.
+pub(crate) fn parse<T>(json: &str) -> Result<T, serde_json::Error>
+where
+    T: for<'de> Deserialize<'de> + Default,
+{
+    serde_json::from_str(json).or_else(|_| serde_json::from_str::<Value>(json).map(from_tree))
+}
+
+/// Reads a tree; one of a shape that cannot be read says nothing.
+pub(crate) fn from_tree<T>(tree: Value) -> T
+where
+    T: for<'de> Deserialize<'de> + Default,
+{
+    serde_json::from_value(tree).unwrap_or_default()
+}
+
+/// Replaces each half of a surrogate pair that stands alone by the replacement character.
+///
+/// Servers that escape everything beyond ASCII cut a pair between two pieces; a JSON text cannot hold
+/// a half, and one character is no reason to lose a stream.
+pub(crate) fn mend_surrogates(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    let mut rest = json;
+    while let Some(at) = rest.find('\\') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let Some(unit) = escaped_unit(rest) else {
+            // Another escape: both of its characters, so that `\\\\u` is not taken for one.
+            let end = rest.chars().take(2).map(char::len_utf8).sum();
+            out.push_str(&rest[..end]);
+            rest = &rest[end..];
+            continue;
+        };
+        let pair = (0xD800..0xDC00).contains(&unit)
+            && escaped_unit(&rest[6..]).is_some_and(|low| (0xDC00..0xE000).contains(&low));
+        let len = if pair { 12 } else { 6 };
+        if !pair && (0xD800..0xE000).contains(&unit) {
+            out.push('\u{fffd}');
+        } else {
+            out.push_str(&rest[..len]);
+        }
+        rest = &rest[len..];
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The UTF-16 unit of a `\uXXXX` at the start of `text`.
+fn escaped_unit(text: &str) -> Option<u16> {
+    let digits = text.strip_prefix("\\u")?.get(..4)?;
+    let all_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    all_hex.then(|| u16::from_str_radix(digits, 16).ok())?
+}
+
 struct Scalar<T>(PhantomData<T>);
 
 /// What a scalar token may become.
@@ -99,6 +158,25 @@ pub(crate) fn int<'de, D: Deserializer<'de>>(from: D) -> Result<Option<i64>, D::
 /// A whole number that is not negative.
 pub(crate) fn count<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     from.deserialize_any(Scalar(PhantomData))
+}
+
+/// Whether it is `true`.
+pub(crate) fn flag<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
+    Value::deserialize(from).map(|value| value == Value::Bool(true))
+}
+
+/// A list of strings; what is none in it is left out, and anything but a list is an empty one.
+pub(crate) fn words<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    Ok(match Value::deserialize(from)? {
+        Value::Array(list) => {
+            let words = list.into_iter().filter_map(|word| match word {
+                Value::String(word) => Some(word),
+                _ => None,
+            });
+            words.collect()
+        }
+        _ => Vec::new(),
+    })
 }
 
 /// A string as it is, or the JSON text of anything else; `null` and `""` are absent.
@@ -208,4 +286,45 @@ where
     T: Deserialize<'de>,
 {
     from.deserialize_any(List(PhantomData))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn halves_of_pairs_are_replaced_and_nothing_else() {
+        let cases = [
+            (r#"{"a":"\ud83d"}"#, "{\"a\":\"\u{fffd}\"}"),
+            (r#"{"a":"\uDC00x"}"#, "{\"a\":\"\u{fffd}x\"}"),
+            (r#"{"a":"\ud83d\ude00"}"#, r#"{"a":"\ud83d\ude00"}"#),
+            (
+                r#"{"a":"\ud83d\ud83d\ude00"}"#,
+                "{\"a\":\"\u{fffd}\\ud83d\\ude00\"}",
+            ),
+            (r#"{"a":"\\ud83d é \n"}"#, r#"{"a":"\\ud83d é \n"}"#),
+            (r#"{"a":"\u12"}"#, r#"{"a":"\u12"}"#),
+            (r"\", r"\"),
+        ];
+        for (input, expected) in cases {
+            assert_eq!(mend_surrogates(input), expected, "{input}");
+        }
+    }
+
+    #[test]
+    fn the_last_of_two_equal_keys_counts() {
+        #[derive(Debug, Default, PartialEq, Deserialize)]
+        #[serde(default)]
+        struct Named {
+            #[serde(deserialize_with = "text")]
+            name: Option<String>,
+        }
+        let named = |json: &str| parse::<Named>(json).map(|named| named.name);
+        assert_eq!(
+            named(r#"{"name":"a","name":"b"}"#).ok(),
+            Some(Some("b".to_owned()))
+        );
+        assert_eq!(named("7").ok(), Some(None));
+        assert!(named("{").is_err());
+    }
 }

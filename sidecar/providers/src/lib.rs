@@ -8,34 +8,53 @@
 //! request     what is asked: model, messages, tools         event     what comes back
 //! history     repairs of a conversation before it is sent   error     kinds of failure, retry facts
 //! provider    the trait and its stream                      retry     whether and when to ask again
-//! sse         framing of event streams                      http      one POST, time limits, what the body really is
-//! chat        OpenAI Chat Completions                       replay    a recorded turn from a file
+//! endpoint    one URL: asks, adapts, reads, emits            http      one request, time limits, what the body really is
+//! stream      from bytes to events: framing, assembling     draft     what the answers of all vendors share
+//! anthropic   Messages                                      responses OpenAI Responses
+//! chat        OpenAI Chat Completions                       ollama    Ollama's own API
+//! replay      a recorded turn from a file                   adapter   the four by name
+//! count       how many tokens a request holds
 //! ```
+//!
+//! An adapter is `wire` (the JSON as servers really send it), `request` (from a conversation to a body) and `assemble` (from
+//! the stream's JSON to a draft); everything else is shared.
 //!
 //! **Invariant:** every stream ends with exactly one [`Event::Done`]; a broken one has an
 //! [`Event::Error`] before it. A tool call is [`Event::ToolCallReady`] only when it arrived whole.
 //! **Invariant:** dropping the stream closes the connection; nothing runs in the background.
 //! **Invariant:** a [`Secret`] is never printed, and never part of an error message.
 
+mod adapter;
+mod alias;
+pub mod anthropic;
 mod base_url;
 pub mod chat;
+pub mod count;
+mod draft;
+mod endpoint;
 mod error;
 mod event;
 pub mod history;
 mod http;
+mod ids;
 mod lenient;
+pub mod ollama;
 mod provider;
 pub mod replay;
 mod request;
+pub mod responses;
 mod retry;
 mod secret;
-mod sse;
+mod stream;
+mod think;
 
-pub use base_url::{BaseUrlError, join_chat_completions};
+pub use adapter::{AnswerDecoder, Api, ApiOptions};
+pub use base_url::BaseUrlError;
+pub use endpoint::Connection;
 pub use error::{ErrorKind, ProviderError};
 pub use event::{
-    Arguments, ArgumentsErrorKind, EditOp, Event, PlanStep, ReasoningKind, StopReason, ToolCall,
-    Usage,
+    Arguments, ArgumentsErrorKind, EditOp, Event, OpaqueBlock, PlanStep, ReasoningKind, StopReason,
+    ToolCall, Usage,
 };
 pub use http::{HttpOptions, Timeouts};
 pub use provider::{EventStream, Provider};

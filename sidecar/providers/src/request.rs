@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{ErrorKind, ToolCall};
+use crate::{ErrorKind, OpaqueBlock, ToolCall};
 
 /// One model call.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -21,6 +21,12 @@ pub struct ChatRequest {
     pub max_output_tokens: Option<u64>,
     /// How hard to think, in the vendor's own word (`low`, `high`, …).
     pub reasoning_effort: Option<String>,
+    /// How many of `messages`, from the start, were written while another model answered. Blocks that
+    /// only their own model understands ([`AssistantPart::Opaque`], a reasoning's `replay`) are left
+    /// out of these: vendors refuse each other's, and each other model's.
+    pub foreign_messages: usize,
+    /// The caller's count of the whole prompt in tokens, to notice a server that silently read less.
+    pub estimated_prompt_tokens: Option<u64>,
 }
 
 /// One message of a conversation.
@@ -68,6 +74,8 @@ pub enum AssistantPart {
     },
     /// A tool call.
     ToolCall(ToolCall),
+    /// A block that only the vendor understands ([`crate::Event::Opaque`]).
+    Opaque(OpaqueBlock),
 }
 
 /// A tool as the model sees it.
@@ -104,7 +112,9 @@ impl Message {
         };
         parts.iter().filter_map(|part| match part {
             AssistantPart::ToolCall(call) => Some(call.id.as_str()),
-            AssistantPart::Text(_) | AssistantPart::Reasoning { .. } => None,
+            AssistantPart::Text(_) | AssistantPart::Reasoning { .. } | AssistantPart::Opaque(_) => {
+                None
+            }
         })
     }
 }

@@ -22,6 +22,11 @@ impl Secret {
         &self.0
     }
 
+    /// The header that carries it as a bearer token; none when there is nothing in it.
+    pub(crate) fn bearer(&self) -> Option<(&'static str, Self)> {
+        (!self.is_empty()).then(|| ("authorization", Self(format!("Bearer {}", self.0))))
+    }
+
     /// Returns `text` with every occurrence of the credential masked.
     ///
     /// Servers echo keys in their messages. A value too short to be a real key is left alone: it

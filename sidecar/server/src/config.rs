@@ -10,6 +10,7 @@
 mod settings;
 
 use crate::{failure::Failure, paths::Paths};
+use redline_providers::Api;
 use std::{collections::BTreeMap, io, ops::Range, path::Path, time::Duration};
 use toml::{
     Spanned,
@@ -76,22 +77,40 @@ impl std::fmt::Display for ModelRef {
 
 /// How a provider is spoken to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Api {
-    /// OpenAI-compatible Chat Completions.
-    OpenAiChat,
+pub enum ProviderKind {
+    /// Over this API.
+    Api(Api),
     /// A recorded turn.
     Replay,
+}
+
+impl ProviderKind {
+    const REPLAY: &str = "replay";
+
+    fn parse(name: &str) -> Option<Self> {
+        let api = || Api::parse(name).map(Self::Api);
+        (name == Self::REPLAY).then_some(Self::Replay).or_else(api)
+    }
+
+    fn names() -> String {
+        let apis = Api::ALL.map(Api::name).join(", ");
+        format!("{apis}, {}", Self::REPLAY)
+    }
 }
 
 /// One `[providers.NAME]` table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProviderConfig {
     /// How it is spoken to.
-    pub api: Api,
-    /// Where it answers, up to and with the version part.
+    pub kind: ProviderKind,
+    /// Where it answers, up to and with the version part; none means the vendor's own address.
     pub base_url: Option<String>,
     /// Name of the environment variable that holds its key.
     pub api_key_env: Option<String>,
+    /// For `anthropic`: the version of the API, a date.
+    pub version: Option<String>,
+    /// For `ollama`: the context to ask for, in tokens.
+    pub num_ctx: Option<u64>,
     /// For `replay`: the recording, absolute or from the configuration's folder.
     pub file: Option<std::path::PathBuf>,
 }
@@ -176,7 +195,8 @@ impl Config {
                     for (key, value) in reader.table(key, value)? {
                         match key.get_ref().as_ref() {
                             "idle_seconds" => {
-                                config.idle = Duration::from_secs(reader.seconds(key, value)?);
+                                config.idle =
+                                    Duration::from_secs(reader.above_zero(key, value, "seconds")?);
                             }
                             _ => reader.unknown("sidecar.", key, SETTINGS),
                         }
@@ -286,32 +306,52 @@ impl Reader<'_> {
         }
     }
 
-    fn seconds(&self, key: &Key<'_>, value: &Value<'_>) -> Result<u64, Failure> {
+    /// `YYYY-MM-DD`.
+    fn date(&self, key: &Key<'_>, value: &Value<'_>) -> Result<String, Failure> {
+        let text = self.text(key, value)?;
+        let is_date = text.len() == 10
+            && text.bytes().enumerate().all(|(at, byte)| match at {
+                4 | 7 => byte == b'-',
+                _ => byte.is_ascii_digit(),
+            });
+        if is_date {
+            return Ok(text.to_owned());
+        }
+        let what = format!(
+            "{} = {text:?} is no date like \"2023-06-01\"",
+            key.get_ref()
+        );
+        Err(self.fault(value.span(), what))
+    }
+
+    fn above_zero(&self, key: &Key<'_>, value: &Value<'_>, unit: &str) -> Result<u64, Failure> {
         let number = match value.get_ref() {
             DeValue::Integer(number) if number.radix() == 10 => number.as_str().parse().ok(),
             _ => None,
         };
-        number
-            .filter(|&seconds| seconds > 0)
-            .ok_or_else(|| self.wrong_type(key, value, "a whole number of seconds above 0"))
+        number.filter(|&number| number > 0).ok_or_else(|| {
+            let wanted = format!("a whole number of {unit} above 0");
+            self.wrong_type(key, value, &wanted)
+        })
     }
 
     fn provider(&mut self, name: &Key<'_>, table: &Value<'_>) -> Result<ProviderConfig, Failure> {
-        let (mut api, mut base_url, mut api_key_env, mut file) = (None, None, None, None);
+        let (mut kind, mut base_url, mut api_key_env, mut file) = (None, None, None, None);
+        let (mut version, mut num_ctx) = (None, None);
         for (key, value) in self.table(name, table)? {
             match key.get_ref().as_ref() {
                 "api" => {
-                    api = Some(match self.text(key, value)? {
-                        "openai-chat" => Api::OpenAiChat,
-                        "replay" => Api::Replay,
-                        other => {
-                            let what = "is none of openai-chat, replay";
-                            return Err(self.fault(value.span(), format!("api = {other:?} {what}")));
-                        }
-                    });
+                    let told = self.text(key, value)?;
+                    let known = ProviderKind::parse(told).ok_or_else(|| {
+                        let names = ProviderKind::names();
+                        self.fault(value.span(), format!("api = {told:?} is none of {names}"))
+                    })?;
+                    kind = Some(known);
                 }
                 "base_url" => base_url = Some(self.text(key, value)?.to_owned()),
                 "api_key_env" => api_key_env = Some(self.text(key, value)?.to_owned()),
+                "version" => version = Some(self.date(key, value)?),
+                "num_ctx" => num_ctx = Some(self.above_zero(key, value, "tokens")?),
                 "file" => {
                     let folder = self.file.parent().unwrap_or(Path::new(""));
                     file = Some(folder.join(self.text(key, value)?));
@@ -323,22 +363,32 @@ impl Reader<'_> {
                 ),
             }
         }
-        let Some(api) = api else {
+        let Some(kind) = kind else {
             let what = format!("[providers.{}] has no api", name.get_ref());
             return Err(self.fault(name.span(), what));
         };
-        let missing = match api {
-            Api::OpenAiChat => base_url.is_none().then_some("base_url"),
-            Api::Replay => file.is_none().then_some("file"),
+        let missing = match kind {
+            ProviderKind::Api(api) => {
+                (base_url.is_none() && api.default_base_url().is_none()).then_some("base_url")
+            }
+            ProviderKind::Replay => file.is_none().then_some("file"),
         };
         if let Some(missing) = missing {
             let what = format!("[providers.{}] has no {missing}", name.get_ref());
             return Err(self.fault(name.span(), what));
         }
+        // The vendor's own address wants the vendor's key, which has a usual name.
+        if let ProviderKind::Api(api) = kind
+            && base_url.is_none()
+        {
+            api_key_env = api_key_env.or(api.default_key_env().map(str::to_owned));
+        }
         Ok(ProviderConfig {
-            api,
+            kind,
             base_url,
             api_key_env,
+            version,
+            num_ctx,
             file,
         })
     }

@@ -8,7 +8,7 @@
 )]
 
 use crate::{
-    config::{Api, Config},
+    config::{Config, ProviderKind},
     connect::{self, Attempt, ServedBy},
     crash,
     failure::Failure,
@@ -241,8 +241,8 @@ fn model(config: &Config) -> Vec<Check> {
 
 fn credentials(name: &str, provider: &crate::config::ProviderConfig) -> Check {
     const NAME: &str = "provider";
-    match (provider.api, &provider.api_key_env, &provider.file) {
-        (Api::Replay, _, Some(file)) if !file.is_file() => {
+    match (provider.kind, &provider.api_key_env, &provider.file) {
+        (ProviderKind::Replay, _, Some(file)) if !file.is_file() => {
             let advice = "record a turn, or correct `file`";
             of(
                 NAME,
@@ -251,14 +251,16 @@ fn credentials(name: &str, provider: &crate::config::ProviderConfig) -> Check {
                 advice,
             )
         }
-        (Api::Replay, ..) => of(
+        (ProviderKind::Replay, ..) => of(
             NAME,
             Outcome::Ok,
             format!("{name}: replays a recording"),
             "",
         ),
-        (Api::OpenAiChat, None, _) => of(NAME, Outcome::Ok, format!("{name}: needs no key"), ""),
-        (Api::OpenAiChat, Some(variable), _) => {
+        (ProviderKind::Api(_), None, _) => {
+            of(NAME, Outcome::Ok, format!("{name}: needs no key"), "")
+        }
+        (ProviderKind::Api(_), Some(variable), _) => {
             if std::env::var_os(variable).is_some_and(|value| !value.is_empty()) {
                 return of(
                     NAME,

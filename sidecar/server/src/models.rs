@@ -6,11 +6,10 @@
 
 use std::sync::Arc;
 
-use redline_providers::Secret;
-use redline_providers::chat::{ChatOptions, ChatProvider};
 use redline_providers::replay::{Recording, ReplayProvider};
+use redline_providers::{Api, ApiOptions, Connection, Secret};
 
-use crate::config::{Api, Config, ModelRef, ProviderConfig};
+use crate::config::{Config, ModelRef, ProviderConfig, ProviderKind};
 use crate::failure::Failure;
 use crate::hubs::{Model, Models};
 
@@ -75,9 +74,9 @@ fn open(models: &ConfiguredModels, wanted: Option<&str>) -> Result<Model, Failur
             format!("add [providers.{}] to the configuration", chosen.provider),
         )
     })?;
-    match provider.api {
-        Api::OpenAiChat => chat(models, &chosen, provider),
-        Api::Replay => replay(&chosen, provider),
+    match provider.kind {
+        ProviderKind::Api(api) => endpoint(models, &chosen, api, provider),
+        ProviderKind::Replay => replay(&chosen, provider),
     }
 }
 
@@ -90,12 +89,14 @@ fn built_in() -> Result<Model, Failure> {
     })
 }
 
-fn chat(
+fn endpoint(
     models: &ConfiguredModels,
     chosen: &ModelRef,
+    api: Api,
     provider: &ProviderConfig,
 ) -> Result<Model, Failure> {
-    let base_url = provider.base_url.clone().ok_or_else(|| {
+    let configured = provider.base_url.as_deref();
+    let base_url = configured.or(api.default_base_url()).ok_or_else(|| {
         Failure::new(
             "INVALID_ARGUMENTS",
             format!("provider `{}` has no base_url", chosen.provider),
@@ -121,15 +122,22 @@ fn chat(
             Some(Secret::new(value))
         }
     };
-    let provider = ChatProvider::new(ChatOptions {
+    let connection = Connection {
         name: chosen.provider.clone(),
-        base_url,
+        base_url: base_url.to_owned(),
         api_key,
-        ..ChatOptions::default()
-    })
-    .map_err(|error| Failure::new("INVALID_ARGUMENTS", error.to_string(), "correct base_url"))?;
+        ..Connection::default()
+    };
+    let options = ApiOptions {
+        version: provider.version.clone(),
+        num_ctx: provider.num_ctx,
+        ..ApiOptions::default()
+    };
+    let provider = api.open(connection, options).map_err(|error| {
+        Failure::new("INVALID_ARGUMENTS", error.to_string(), "correct base_url")
+    })?;
     Ok(Model {
-        provider: Arc::new(provider),
+        provider,
         name: chosen.model.clone(),
     })
 }

@@ -228,19 +228,16 @@ fn prepare(call: Call) -> Prepared {
         Call::Tool(call) => {
             let arguments = match call.arguments {
                 Arguments::Json(map) => Ok(map),
+                // No tool of ours is free-form.
+                Arguments::Freeform(_) => {
+                    Err(unusable(&call.name, ArgumentsErrorKind::NotAnObject))
+                }
                 Arguments::Invalid { kind, .. } => Err(unusable(&call.name, kind)),
             };
             (call.id, call.name, arguments)
         }
-        Call::Edit {
-            call,
-            path,
-            op: EditOp::Replace { old, new },
-        } => {
-            let edits = json!([{"path": path, "search": old, "replace": new}]);
-            let mut arguments = Map::new();
-            arguments.insert("edits".to_owned(), edits);
-            (call.id, EDIT_TOOL.to_owned(), Ok(arguments))
+        Call::Edit { call, path, op } => {
+            (call.id, EDIT_TOOL.to_owned(), Ok(edit_arguments(&path, op)))
         }
         Call::Plan(call) => {
             let shown = Envelope::ok(&call.name, "shown", json!("The user sees the plan."));
@@ -253,6 +250,28 @@ fn prepare(call: Call) -> Prepared {
         tool,
         arguments: arguments.map_err(Box::new),
     }
+}
+
+/// An edit by another product's name, as our own edit tool takes it.
+fn edit_arguments(path: &str, op: EditOp) -> Map<String, Value> {
+    let section = |head: &str, body: &str| {
+        let mut text = format!("*** Begin Patch\n*** {head} File: {path}\n{body}");
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text.push_str("*** End Patch\n");
+        ("patch", json!(text))
+    };
+    let (key, value) = match op {
+        EditOp::Replace { old, new } => (
+            "edits",
+            json!([{"path": path, "search": old, "replace": new}]),
+        ),
+        EditOp::Create { diff } => section("Add", &diff),
+        EditOp::Update { diff } => section("Update", &diff),
+        EditOp::Delete => section("Delete", ""),
+    };
+    Map::from_iter([(key.to_owned(), value)])
 }
 
 /// The answer to a call whose arguments did not arrive as an object. It is never run.

@@ -138,7 +138,12 @@ impl Step {
                 });
                 self.call(Call::Plan(call), Some(Meant::Plan { steps }), events);
             }
+            Event::Opaque(block) => self.parts.push(AssistantPart::Opaque(block)),
             Event::Usage(usage) => self.usage = usage,
+            Event::Warning(warning) => {
+                let text = format!("{}. {}", warning.message, warning.kind.hint());
+                events.emit(TurnEventKind::Notice { text }).await;
+            }
             Event::Error(error) => self.error = Some(error),
             // Ends the loop above.
             Event::Done { .. } => {}

@@ -9,7 +9,7 @@ use redline_agent::{
 };
 use redline_providers::chat::{ChatOptions, ChatProvider};
 use redline_providers::replay::{Recording, ReplayProvider};
-use redline_providers::{Provider, RetryPolicy};
+use redline_providers::{Connection, Provider, RetryPolicy};
 use redline_tools::Tool;
 use redline_tools::gate::{ClosedGate, Gatekeeper};
 use serde_json::{Value, json};
@@ -293,10 +293,10 @@ pub fn calls(id: &str, tool: &str, arguments: &str) -> Answer {
 
 /// A provider for a server.
 pub fn chat(server: &Server) -> Arc<dyn Provider> {
-    let options = ChatOptions {
+    let connection = Connection {
         name: "local".to_owned(),
         base_url: server.base.clone(),
-        ..ChatOptions::default()
+        ..Connection::default()
     };
-    Arc::new(ChatProvider::new(options).unwrap())
+    Arc::new(ChatProvider::new(connection, ChatOptions::default()).unwrap())
 }

@@ -5,9 +5,8 @@
 //! last; empty ids and names are absent; an equal name is not appended, and pieces of a name join
 //! only before the first byte of arguments; ids are made unique in the conversation.
 
-use std::collections::HashSet;
-
 use super::wire::CallFragment;
+use crate::draft::Draft;
 use crate::{Arguments, Event, ToolCall};
 
 #[derive(Debug)]
@@ -21,27 +20,18 @@ struct Partial {
 }
 
 /// The calls of one answer.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Calls {
     partial: Vec<Partial>,
-    used_ids: HashSet<String>,
 }
 
 impl Calls {
-    /// `used_ids` are those of the conversation so far.
-    pub(super) fn new(used_ids: HashSet<String>) -> Self {
-        Self {
-            partial: Vec::new(),
-            used_ids,
-        }
-    }
-
     pub(super) fn is_empty(&self) -> bool {
         self.partial.is_empty()
     }
 
     /// Takes in a fragment.
-    pub(super) fn push(&mut self, fragment: CallFragment, out: &mut Vec<Event>) {
+    pub(super) fn push(&mut self, fragment: CallFragment, draft: &mut Draft, out: &mut Vec<Event>) {
         let function = fragment.function.unwrap_or_default();
         let arguments = function.arguments.unwrap_or_default();
         let known = self.find(
@@ -55,7 +45,7 @@ impl Calls {
             && self.partial[at].wire_id.is_none()
         {
             if !self.partial[at].started {
-                let id = self.unique(wire_id.clone());
+                let id = draft.ids.unique(wire_id.clone());
                 self.partial[at].id = id;
             }
             self.partial[at].wire_id = Some(wire_id);
@@ -68,7 +58,7 @@ impl Calls {
             call.name.push_str(&name);
         }
         if !arguments.is_empty() {
-            self.start(at, out);
+            self.start(at, draft, out);
             let call = &mut self.partial[at];
             call.arguments.push_str(&arguments);
             out.push(Event::ToolCallDelta {
@@ -120,49 +110,40 @@ impl Calls {
         self.partial.len() - 1
     }
 
-    fn start(&mut self, at: usize, out: &mut Vec<Event>) {
+    fn start(&mut self, at: usize, draft: &mut Draft, out: &mut Vec<Event>) {
         if self.partial[at].started {
             return;
         }
         if self.partial[at].id.is_empty() {
-            self.partial[at].id = self.unique(format!("call_{}", at + 1));
+            self.partial[at].id = draft.ids.unique(format!("call_{}", at + 1));
         }
         let call = &mut self.partial[at];
         call.started = true;
-        out.push(Event::ToolCallStarted {
-            id: call.id.clone(),
-            name: call.name.clone(),
-        });
+        draft.call_started(&call.id, &call.name, out);
     }
 
-    fn unique(&mut self, wanted: String) -> String {
-        if self.used_ids.insert(wanted.clone()) {
-            return wanted;
-        }
-        let mut number = 2u64;
-        loop {
-            let candidate = format!("{wanted}#{number}");
-            if self.used_ids.insert(candidate.clone()) {
-                return candidate;
-            }
-            number += 1;
-        }
-    }
-
-    /// Ends the answer: every call is whole now, or known to be unusable.
-    pub(super) fn finish(&mut self, out: &mut Vec<Event>) -> Vec<ToolCall> {
+    /// Ends the answer: every call is whole now, or known to be unusable. When the answer's limit cut
+    /// it, the last call may have been cut before its first argument.
+    pub(super) fn finish(&mut self, cut: bool, draft: &mut Draft, out: &mut Vec<Event>) {
         for at in 0..self.partial.len() {
-            self.start(at, out);
+            self.start(at, draft, out);
         }
-        std::mem::take(&mut self.partial)
-            .into_iter()
-            .map(|call| ToolCall {
+        let calls = std::mem::take(&mut self.partial);
+        let last = calls.len().saturating_sub(1);
+        for (at, call) in calls.into_iter().enumerate() {
+            let arguments = if cut && at == last {
+                Arguments::parse_cut(&call.arguments)
+            } else {
+                Arguments::parse(&call.arguments)
+            };
+            let call = ToolCall {
                 id: call.id,
                 wire_id: call.wire_id,
                 name: call.name,
-                arguments: Arguments::parse(&call.arguments),
-            })
-            .collect()
+                arguments,
+            };
+            draft.call_ready(call, out);
+        }
     }
 }
 

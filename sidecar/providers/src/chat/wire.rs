@@ -1,11 +1,10 @@
 //! The JSON of Chat Completions, as servers really send it: every field optional and nullable.
 
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde::Deserialize;
+use serde_json::Value;
 
-use crate::history;
+use crate::Usage;
 use crate::lenient;
-use crate::{Arguments, AssistantPart, ChatRequest, Message, ToolChoice, Usage};
 
 /// One chunk of a stream, or a whole answer (`message` in place of `delta`).
 #[derive(Debug, Default, Deserialize)]
@@ -99,6 +98,13 @@ struct PromptDetails {
 struct CompletionDetails {
     #[serde(deserialize_with = "lenient::count")]
     reasoning_tokens: Option<u64>,
+}
+
+impl Chunk {
+    /// Whether it says, in any of the ways that servers use, that something failed.
+    pub(super) fn says_error(&self) -> bool {
+        !self.error.is_null() || self.object.as_deref() == Some("error")
+    }
 }
 
 impl WireUsage {
@@ -217,151 +223,5 @@ fn collect_text(value: &Value, out: &mut String) {
             }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
-}
-
-/// What differs between servers of this API.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Dialect {
-    /// Ask for usage; some old servers refuse the key.
-    pub(super) stream_options: bool,
-    /// OpenAI's reasoning models refuse `max_tokens`; nearly all other servers know only that.
-    pub(super) max_completion_tokens: bool,
-    /// Send reasoning back: some servers want it, some refuse it.
-    pub(super) replay_reasoning: bool,
-}
-
-#[derive(Serialize)]
-struct Body<'a> {
-    model: &'a str,
-    messages: Vec<Value>,
-    stream: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stream_options: Option<Value>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    tools: Vec<Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool_choice: Option<Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    max_tokens: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    max_completion_tokens: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reasoning_effort: Option<&'a str>,
-}
-
-/// Writes the request body.
-pub(super) fn body(request: &ChatRequest, dialect: Dialect) -> Vec<u8> {
-    let tools: Vec<Value> = request
-        .tools
-        .iter()
-        .map(|tool| {
-            json!({"type": "function", "function": {
-                "name": tool.name, "description": tool.description, "parameters": tool.parameters,
-            }})
-        })
-        .collect();
-    let tool_choice = match &request.tool_choice {
-        // Absent means auto, and some servers refuse the key.
-        ToolChoice::Auto => None,
-        _ if tools.is_empty() => None,
-        ToolChoice::Required => Some(json!("required")),
-        ToolChoice::None => Some(json!("none")),
-        ToolChoice::Named(name) => Some(json!({"type": "function", "function": {"name": name}})),
-    };
-    let limit = request.max_output_tokens;
-    let body = Body {
-        model: &request.model,
-        messages: messages(request, dialect),
-        stream: true,
-        stream_options: dialect
-            .stream_options
-            .then(|| json!({"include_usage": true})),
-        tools,
-        tool_choice,
-        max_tokens: limit.filter(|_| !dialect.max_completion_tokens),
-        max_completion_tokens: limit.filter(|_| dialect.max_completion_tokens),
-        reasoning_effort: request.reasoning_effort.as_deref(),
-    };
-    // A tree of strings and numbers always serializes.
-    serde_json::to_vec(&body).unwrap_or_default()
-}
-
-fn messages(request: &ChatRequest, dialect: Dialect) -> Vec<Value> {
-    let mut out: Vec<Value> = Vec::new();
-    if !request.system.trim().is_empty() {
-        out.push(json!({"role": "system", "content": request.system}));
-    }
-    // Text of the user that is not yet a message: chat templates refuse two of one role in a row.
-    let mut user = String::new();
-    for message in history::repaired(&request.messages) {
-        match message {
-            Message::User { text } | Message::Note { text } => {
-                if !user.is_empty() {
-                    user.push_str("\n\n");
-                }
-                user.push_str(&text);
-            }
-            Message::Assistant { parts } => {
-                flush(&mut user, &mut out);
-                out.push(assistant(&parts, dialect));
-            }
-            Message::ToolResult {
-                call_id, content, ..
-            } => {
-                out.push(json!({"role": "tool", "tool_call_id": call_id, "content": content}));
-            }
-        }
-    }
-    flush(&mut user, &mut out);
-    out
-}
-
-fn flush(user: &mut String, out: &mut Vec<Value>) {
-    if !user.is_empty() {
-        out.push(json!({"role": "user", "content": std::mem::take(user)}));
-    }
-}
-
-fn assistant(parts: &[AssistantPart], dialect: Dialect) -> Value {
-    let mut text = String::new();
-    let mut reasoning = String::new();
-    let mut calls = Vec::new();
-    for part in parts {
-        match part {
-            AssistantPart::Text(piece) => text.push_str(piece),
-            AssistantPart::Reasoning { text, .. } => reasoning.push_str(text),
-            AssistantPart::ToolCall(call) => calls.push(json!({
-                "id": call.id, "type": "function",
-                "function": {"name": call.name, "arguments": arguments(&call.arguments)},
-            })),
-        }
-    }
-    let content = if text.is_empty() && !calls.is_empty() {
-        Value::Null
-    } else {
-        json!(text)
-    };
-    let mut message = json!({"role": "assistant", "content": content});
-    if dialect.replay_reasoning && !reasoning.is_empty() {
-        message["reasoning_content"] = json!(reasoning);
-    }
-    if !calls.is_empty() {
-        message["tool_calls"] = Value::Array(calls);
-    }
-    message
-}
-
-/// What a model is shown again of arguments that were not usable, in characters.
-const MAX_INVALID: usize = 2000;
-
-/// Servers parse a call's arguments again for their templates: what was no object is wrapped in one.
-fn arguments(arguments: &Arguments) -> String {
-    match arguments {
-        Arguments::Json(map) => serde_json::to_string(map).unwrap_or_else(|_| "{}".to_owned()),
-        Arguments::Invalid { raw, .. } => {
-            let shown: String = raw.chars().take(MAX_INVALID).collect();
-            json!({"invalid_arguments": shown}).to_string()
-        }
     }
 }

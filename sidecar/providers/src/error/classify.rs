@@ -61,12 +61,24 @@ fn from_html(answer: &Answer, html: &str) -> ProviderError {
     build(answer, message, &[], None)
 }
 
-/// Classifies an error object, from an error body or from inside a stream.
-pub(crate) fn from_error_value(answer: &Answer, value: &Value) -> ProviderError {
+/// Classifies an error object that came inside a stream whose status was 200.
+pub(crate) fn in_stream(value: &Value) -> ProviderError {
+    from_error_value(&Answer::default(), value)
+}
+
+/// Classifies an error object.
+fn from_error_value(answer: &Answer, value: &Value) -> ProviderError {
     let error = match value.get("error") {
         Some(error) if !error.is_null() => error,
         _ => value,
     };
+    // Ollama hands on what its runner said as text.
+    if let Value::String(text) = error
+        && text.trim_start().starts_with('{')
+        && let Ok(inner @ Value::Object(_)) = serde_json::from_str::<Value>(text)
+    {
+        return from_error_value(answer, &inner);
+    }
     let message = first_string(&[
         error.get("message"),
         Some(error),
@@ -95,6 +107,8 @@ pub(crate) fn from_error_value(answer: &Answer, value: &Value) -> ProviderError 
     let mut result = build(answer, message, &words, in_body);
     result.prompt_tokens = error.get("n_prompt_tokens").and_then(Value::as_u64);
     result.context_size = error.get("n_ctx").and_then(Value::as_u64);
+    result.code = first_string(&[error.get("code"), error.get("type")]).map(Into::into);
+    result.param = first_string(&[error.get("param")]).map(Into::into);
     result
 }
 
@@ -154,6 +168,8 @@ const RATE: &[&str] = &[
     "slow_down",
     "throttling",
 ];
+const REFUSED: &[&str] = &["bio_policy", "misalignment_policy_violation"];
+const INVALID: &[&str] = &["invalid_prompt", "not_supported_error"];
 const CONTEXT_PHRASES: &[&str] = &[
     "prompt is too long",
     "maximum context length",
@@ -172,6 +188,9 @@ fn kind_of(status: Option<u16>, words: &[String], message: &str) -> ErrorKind {
     }
     if says(CONTEXT) {
         return ErrorKind::ContextLength;
+    }
+    if says(REFUSED) {
+        return ErrorKind::Refusal;
     }
     if says(AUTH) {
         return ErrorKind::Auth;
@@ -196,7 +215,10 @@ fn kind_of(status: Option<u16>, words: &[String], message: &str) -> ErrorKind {
     if CONTEXT_PHRASES.iter().any(|phrase| lower.contains(phrase)) {
         return ErrorKind::ContextLength;
     }
-    let invalid = words.iter().any(|word| word.starts_with("invalid_request"));
+    let invalid = says(INVALID)
+        || words
+            .iter()
+            .any(|word| word.starts_with("invalid_request") || word.starts_with("badrequest"));
     match status {
         Some(300..=499) => ErrorKind::InvalidRequest,
         _ if invalid => ErrorKind::InvalidRequest,

@@ -5,8 +5,8 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use redline_providers::chat::{ChatOptions, ChatProvider};
 use redline_providers::{
-    Arguments, AssistantPart, ChatRequest, ErrorKind, Event, HttpOptions, Message, Provider,
-    Secret, StopReason, Timeouts, ToolCall, ToolChoice, ToolSpec,
+    Arguments, AssistantPart, ChatRequest, Connection, ErrorKind, Event, HttpOptions, Message,
+    Provider, Secret, StopReason, Timeouts, ToolCall, ToolChoice, ToolSpec,
 };
 use serde_json::{Value, json};
 
@@ -14,12 +14,12 @@ use crate::server::{Answer, Close, Server};
 
 const KEY: &str = "sk-canary-0123456789";
 
-fn options(server: &Server) -> ChatOptions {
-    ChatOptions {
+fn options(server: &Server) -> Connection {
+    Connection {
         name: "test".to_owned(),
         base_url: server.base.clone(),
         api_key: Some(Secret::new(KEY)),
-        ..ChatOptions::default()
+        ..Connection::default()
     }
 }
 
@@ -37,8 +37,8 @@ fn user(text: &str) -> Message {
     }
 }
 
-async fn ask(options: ChatOptions, request: ChatRequest) -> Vec<Event> {
-    ChatProvider::new(options)
+async fn ask(connection: Connection, request: ChatRequest) -> Vec<Event> {
+    ChatProvider::new(connection, ChatOptions::default())
         .unwrap()
         .stream(request)
         .collect()
@@ -167,13 +167,11 @@ async fn reasoning_goes_back_only_where_it_is_wanted() {
             },
             AssistantPart::Text("x".to_owned()),
         ];
-        let mut options = options(&server);
-        options.replay_reasoning = wanted;
-        ask(
-            options,
-            request(vec![user("go"), Message::Assistant { parts }, user("on")]),
-        )
-        .await;
+        let replay_reasoning = wanted;
+        let provider =
+            ChatProvider::new(options(&server), ChatOptions { replay_reasoning }).unwrap();
+        let asked = request(vec![user("go"), Message::Assistant { parts }, user("on")]);
+        let _: Vec<Event> = provider.stream(asked).collect().await;
         let message = server.requests().await[0].body["messages"][1].clone();
         assert_eq!(message.get("reasoning_content").is_some(), wanted);
     }
@@ -186,7 +184,7 @@ async fn a_key_that_a_server_refuses_by_name_is_left_out_from_then_on() {
         answer(400, "application/json", &body.to_string(), Close::Eof)
     };
     let server = Server::start(vec![refuse("stream_options"), fine()]).await;
-    let provider = ChatProvider::new(options(&server)).unwrap();
+    let provider = ChatProvider::new(options(&server), ChatOptions::default()).unwrap();
     for _ in 0..2 {
         let events: Vec<Event> = provider.stream(request(vec![user("go")])).collect().await;
         assert_eq!(
@@ -301,6 +299,23 @@ async fn a_silent_server_is_a_timeout() {
 }
 
 #[tokio::test]
+async fn a_connection_that_breaks_is_an_error_after_what_was_shown() {
+    let chunk = json!({"choices": [{"index": 0, "delta": {"content": "a"}}]});
+    let body = format!("data: {chunk}\n\n");
+    let server = Server::start(vec![answer(200, "text/event-stream", &body, Close::Reset)]).await;
+    let events = ask(options(&server), request(vec![user("go")])).await;
+    assert!(
+        matches!(&events[0], Event::Text { text } if text == "a"),
+        "{events:?}"
+    );
+    let error = error(&events);
+    assert_eq!(
+        (error.kind, error.retryable, error.partial),
+        (ErrorKind::StreamInterrupted, true, true)
+    );
+}
+
+#[tokio::test]
 async fn silence_after_the_models_own_end_is_no_failure() {
     let chunk =
         json!({"choices": [{"index": 0, "delta": {"content": "a"}, "finish_reason": "stop"}]});
@@ -332,7 +347,7 @@ async fn dropping_the_stream_closes_the_connection() {
         Close::Hang,
     )])
     .await;
-    let provider = ChatProvider::new(options(&server)).unwrap();
+    let provider = ChatProvider::new(options(&server), ChatOptions::default()).unwrap();
     let mut stream = provider.stream(request(vec![user("go")]));
     assert!(matches!(stream.next().await, Some(Event::Text { .. })));
     drop(stream);
@@ -365,7 +380,7 @@ async fn the_key_is_never_said() {
     .await;
     let mut options = options(&server);
     options.headers = vec![("x-gateway".to_owned(), Secret::new("canary-of-the-gateway"))];
-    let provider = ChatProvider::new(options.clone()).unwrap();
+    let provider = ChatProvider::new(options.clone(), ChatOptions::default()).unwrap();
     let events: Vec<Event> = provider.stream(request(vec![user("go")])).collect().await;
     assert_eq!(error(&events).message, "Incorrect API key provided: ***.");
     let shown = format!("{provider:?} {options:?} {events:?}");
@@ -377,9 +392,9 @@ async fn a_server_that_is_not_there_is_named_without_secrets() {
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = free.local_addr().unwrap().port();
     drop(free);
-    let options = ChatOptions {
+    let options = Connection {
         base_url: format!("http://me:hush@127.0.0.1:{port}/v1?key=hush"),
-        ..ChatOptions::default()
+        ..Connection::default()
     };
     let events = ask(options, request(vec![user("go")])).await;
     let error = error(&events);

@@ -2,9 +2,10 @@
 //!
 //! Each piece is an HTTP chunk of its own, so the client's reads are cut there whatever TCP does.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Mutex;
@@ -51,24 +52,57 @@ pub struct Request {
     pub body: Value,
 }
 
+/// What is still to be given.
+struct Answers {
+    path: Option<String>,
+    answers: VecDeque<Answer>,
+}
+
+impl Answers {
+    fn next(&mut self, head: &str) -> Answer {
+        let asked = head.split(' ').nth(1).unwrap_or_default();
+        let path = asked.split('?').next().unwrap_or_default();
+        if self.path.as_deref().is_some_and(|only| only != path) {
+            return Answer {
+                status: 404,
+                headers: Vec::new(),
+                pieces: Vec::new(),
+                close: Close::Eof,
+            };
+        }
+        if self.answers.len() > 1 {
+            self.answers.pop_front().unwrap()
+        } else {
+            self.answers[0].clone()
+        }
+    }
+}
+
 impl Server {
     /// Starts a server that gives each answer once; further requests repeat the last one.
     pub async fn start(answers: Vec<Answer>) -> Self {
+        Self::start_at(None, answers).await
+    }
+
+    /// Starts one that answers only this path, and 404 to any other.
+    pub async fn start_at(path: Option<String>, answers: Vec<Answer>) -> Self {
+        let answers = Arc::new(Mutex::new(Answers {
+            path,
+            answers: answers.into(),
+        }));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());
         let requests = Arc::new(Mutex::new(Vec::new()));
         let (closed_tx, closed) = tokio::sync::watch::channel(0);
         let log = Arc::clone(&requests);
         let task = tokio::spawn(async move {
-            let mut number = 0;
             loop {
                 let (stream, _) = listener.accept().await.unwrap();
-                let answer = answers[number.min(answers.len() - 1)].clone();
-                number += 1;
+                let answers = Arc::clone(&answers);
                 let log = Arc::clone(&log);
                 let closed_tx = closed_tx.clone();
                 tokio::spawn(async move {
-                    serve(stream, answer, log).await;
+                    serve(stream, answers, log).await;
                     closed_tx.send_modify(|n| *n += 1);
                 });
             }
@@ -102,11 +136,12 @@ impl Drop for Server {
     }
 }
 
-async fn serve(mut stream: TcpStream, answer: Answer, log: Arc<Mutex<Vec<Request>>>) {
+async fn serve(mut stream: TcpStream, answers: Arc<Mutex<Answers>>, log: Arc<Mutex<Vec<Request>>>) {
     stream.set_nodelay(true).unwrap();
     let Some(request) = read_request(&mut stream).await else {
         return;
     };
+    let answer = answers.lock().await.next(&request.head);
     log.lock().await.push(request);
     let mut out = format!("HTTP/1.1 {} X\r\nconnection: close\r\n", answer.status).into_bytes();
     for (name, value) in &answer.headers {
@@ -167,11 +202,4 @@ async fn read_request(stream: &mut TcpStream) -> Option<Request> {
             return Some(Request { head, body });
         }
     }
-}
-
-/// Headers of a fixture.
-pub fn headers(map: &Map<String, Value>) -> Vec<(String, String)> {
-    map.iter()
-        .map(|(name, value)| (name.clone(), value.as_str().unwrap().to_owned()))
-        .collect()
 }

@@ -48,21 +48,33 @@ pub const SETTINGS: &[Setting] = &[
 pub const PROVIDER_SETTINGS: &[Setting] = &[
     Setting {
         key: "api",
-        takes: "\"openai-chat\" or \"replay\"",
+        takes: "\"anthropic\", \"openai-responses\", \"openai-chat\", \"ollama\" or \"replay\"",
         default: "none; needed",
         doc: "How the endpoint is spoken to.",
     },
     Setting {
         key: "base_url",
         takes: "a URL",
-        default: "none; needed by openai-chat",
+        default: "the vendor's own address; needed by openai-chat",
         doc: "Where it answers, up to and with the version part, as in \"http://localhost:8080/v1\".",
     },
     Setting {
         key: "api_key_env",
         takes: "the name of an environment variable",
-        default: "none; no key is sent",
+        default: "ANTHROPIC_API_KEY or OPENAI_API_KEY at the vendor's own address, else no key is sent",
         doc: "Where its key is found. The key itself never stands in a file.",
+    },
+    Setting {
+        key: "version",
+        takes: "a date",
+        default: "\"2023-06-01\"",
+        doc: "For anthropic: the version of the API, such as \"2026-10-21\".",
+    },
+    Setting {
+        key: "num_ctx",
+        takes: "tokens",
+        default: "what the conversation needs, up to the model's window",
+        doc: "For ollama: the context that the server is asked for.",
     },
     Setting {
         key: "file",

@@ -77,6 +77,32 @@ level = "debug"
 }
 
 #[test]
+fn a_vendors_own_address_and_key_need_not_be_written() {
+    let config = parse(
+        r#"
+[providers.claude]
+api = "anthropic"
+version = "2026-10-21"
+[providers.gateway]
+api = "anthropic"
+base_url = "https://gateway.example"
+[providers.local]
+api = "ollama"
+num_ctx = 32768
+"#,
+    )
+    .unwrap();
+    let key = |name: &str| config.providers[name].api_key_env.as_deref();
+    assert_eq!(key("claude"), Some("ANTHROPIC_API_KEY"));
+    // Another's address is not sent the vendor's key.
+    assert_eq!(key("gateway"), None);
+    assert_eq!(key("local"), None);
+    let claude = &config.providers["claude"];
+    assert_eq!(claude.version.as_deref(), Some("2026-10-21"));
+    assert_eq!(config.providers["local"].num_ctx, Some(32768));
+}
+
+#[test]
 fn unknown_keys_are_warned_of_with_the_nearest_known_one() {
     let config = parse(
         "modle = \"a/b\"\n[sidecar]\nidle_secs = 3\n[providers.x]\napi = \"replay\"\nflie = \"u\"\nfile = \"u\"\n",
@@ -108,7 +134,17 @@ fn errors_name_file_and_line() {
         (
             "[providers.x]\napi = \"grpc\"",
             "/c/config.toml:2",
-            "openai-chat, replay",
+            "is none of anthropic, openai-responses, openai-chat, ollama, replay",
+        ),
+        (
+            "[providers.x]\napi = \"anthropic\"\nversion = \"latest\"",
+            "/c/config.toml:3",
+            "is no date",
+        ),
+        (
+            "[providers.x]\napi = \"ollama\"\nnum_ctx = 0",
+            "/c/config.toml:3",
+            "a whole number of tokens above 0",
         ),
         (
             "\n[providers.x]\nfile = \"f\"",

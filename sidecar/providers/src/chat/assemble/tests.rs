@@ -1,22 +1,30 @@
 //! Whatever a server sends: no panic, one end, the last event; nothing half is ever whole.
 #![allow(clippy::unwrap_used)]
 
+use std::collections::HashSet;
+
 use proptest::prelude::*;
 use serde_json::{Map, json};
 
 use super::*;
 use crate::Arguments;
+use crate::stream::{Decoder, Framing};
 
 /// Plays the data of a stream as the adapter does.
 fn play(data: &[String], end: End) -> Vec<Event> {
-    let mut assembler = Assembler::new(HashSet::new(), Vec::new());
+    let assembler = Assembler::new(&ChatRequest::default());
+    let mut decoder = Decoder::new(Framing::Sse, assembler);
     let mut out = Vec::new();
     for data in data {
-        if assembler.data(data, &mut out) == Progress::Last {
+        let lines = data
+            .split(['\n', '\r'])
+            .map(|line| format!("data: {line}\n"));
+        let event = lines.collect::<String>() + "\n";
+        if decoder.push(event.as_bytes(), &mut out) == Progress::Last {
             break;
         }
     }
-    assembler.finish(end, &mut out);
+    decoder.finish(end, &mut out);
     out
 }
 
