@@ -17,6 +17,7 @@
 //! - `aimock`: a running third-party model server
 //! - `machine`: tools and editors that the tests need, and how they get here
 //! - `cases`: the case corpus and its runner
+//! - `streams`: the corpus of provider streams and its runner
 //! - `verify`: the steps of `cargo verify`
 
 #![allow(
@@ -34,5 +35,6 @@ pub mod processes;
 pub mod program;
 pub mod project;
 pub mod strace;
+pub mod streams;
 pub mod tree;
 pub mod verify;

@@ -37,6 +37,10 @@ pub(super) const ALL: &[Step] = &[
         run: contracts,
     },
     Step {
+        name: "provider streams",
+        run: streams,
+    },
+    Step {
         name: "case corpus",
         run: corpus,
     },
@@ -138,23 +142,29 @@ fn contracts() -> Result<Counts> {
     Ok(Counts::one(stream(command, Show::All, |_| {})?))
 }
 
+fn streams() -> Result<Counts> {
+    runner(
+        "streams",
+        &["--exact", "--quick"],
+        &["tests/streams", "tests/own-streams"],
+    )
+}
+
 fn corpus() -> Result<Counts> {
+    runner("cases", &[], &["tests/cases", "tests/own-cases"])
+}
+
+/// Plays folders of data with one of our programs, whose last line is `N passed, N failed`.
+fn runner(program: &str, options: &[&str], folders: &[&str]) -> Result<Counts> {
     let mut command = cargo();
-    command.args([
-        "run",
-        "--quiet",
-        "--package",
-        "redline-tests",
-        "--bin",
-        "cases",
-        "--",
-    ]);
-    command.args(["tests/cases", "tests/own-cases"].map(|folder| repository().join(folder)));
+    command.args(["run", "--quiet", "--package", "redline-tests", "--bin"]);
+    command.arg(program).arg("--").args(options);
+    command.args(folders.iter().map(|folder| repository().join(folder)));
     let mut counts = Counts::default();
     let mut total = false;
     let held = stream(command, Show::All, |line| total |= counts.see_total(line))?;
     if !total {
-        bail!("the case runner did not say how many rows passed");
+        bail!("{program} did not say how many passed");
     }
     settle(counts, held)
 }
