@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use redline_providers::{
-    EditOp, PlanStep, ProviderError, ReasoningKind, StopReason, ToolCall, Usage,
+    EditOp, OpaqueBlock, PlanStep, ProviderError, ReasoningKind, StopReason, ToolCall, Usage,
 };
 use redline_tools::{Envelope, ErrorCode, Status};
 
@@ -56,6 +56,11 @@ pub enum TurnEventKind {
         /// The opaque block that the vendor wants back; ends the piece.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         replay: Option<Value>,
+    },
+    /// A block of the answer that only the vendor understands, and wants back at its place.
+    Opaque {
+        /// The block.
+        block: OpaqueBlock,
     },
     /// The model's plan as it stands.
     Plan {

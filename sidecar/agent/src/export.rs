@@ -70,6 +70,7 @@ fn said(kind: &TurnEventKind) -> Option<Event> {
             text: text.clone(),
             replay: replay.clone(),
         },
+        TurnEventKind::Opaque { block } => Event::Opaque(block.clone()),
         // Followed by the call behind it, which carries it.
         TurnEventKind::Plan { .. } => return None,
         TurnEventKind::ToolCalled { call, meant } => match meant {

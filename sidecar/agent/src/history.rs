@@ -35,6 +35,7 @@ impl History {
             let Message::Assistant { parts } = message else {
                 continue;
             };
+            parts.retain(|part| !matches!(part, AssistantPart::Opaque(_)));
             for part in parts {
                 if let AssistantPart::Reasoning { replay, .. } = part {
                     *replay = None;
@@ -68,6 +69,9 @@ impl History {
                         replay: replay.clone(),
                     }),
                 });
+            }
+            TurnEventKind::Opaque { block } => {
+                self.answer(|parts| parts.push(AssistantPart::Opaque(block.clone())));
             }
             TurnEventKind::ToolCalled { call, .. } => {
                 self.answer(|parts| parts.push(AssistantPart::ToolCall(call.clone())));

@@ -23,9 +23,11 @@
 //! | header | `replay` (`redline/v1`); optional `title`, `piece_chars` (text and arguments come in pieces of so many characters; 0 or absent: whole), `piece_delay_ms` (before each piece) |
 //! | `text` | `text` |
 //! | `reasoning` | `text`; optional `kind` (`raw`, `summary`, `redacted`), `replay` (opaque) |
-//! | `tool_call` | `name`; `arguments` (an object) or `arguments_raw` (text as a model wrote it, perhaps broken); optional `id` |
+//! | `tool_call` | `name`; `arguments` (an object), `arguments_raw` (text as a model wrote it, perhaps broken) or `input` (of a free-form tool); optional `id` |
 //! | `plan` | `steps` (`[{"step", "status"}]`); optional `id` |
-//! | `edit` | `path`, `old`, `new`; optional `id` |
+//! | `edit` | `path`; `old` and `new`, or `op` (`create_file`, `update_file`, `delete_file`) and its `diff`; optional `id` |
+//! | `opaque` | `api`, `block`: what only that API understands |
+//! | `warning` | `kind`, `message` |
 //! | `usage` | `input`, `output`; optional `input_cached`, `input_cache_write`, `output_reasoning` |
 //! | `error` | `kind`, `message`; optional `retryable`, `retry_after_ms`, `status`. The `done` after it has the reason `error` or `refusal` |
 //! | `done` | `reason` |

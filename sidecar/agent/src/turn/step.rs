@@ -138,11 +138,11 @@ impl Step {
                 });
                 self.call(Call::Plan(call), Some(Meant::Plan { steps }), events);
             }
-            Event::Opaque(block) => self.parts.push(AssistantPart::Opaque(block)),
+            Event::Opaque(block) => events.emit(TurnEventKind::Opaque { block }),
             Event::Usage(usage) => self.usage = usage,
             Event::Warning(warning) => {
                 let text = format!("{}. {}", warning.message, warning.kind.hint());
-                events.emit(TurnEventKind::Notice { text }).await;
+                events.emit(TurnEventKind::Notice { text });
             }
             Event::Error(error) => self.error = Some(error),
             // Ends the loop above.

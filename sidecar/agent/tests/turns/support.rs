@@ -221,6 +221,7 @@ pub fn outline(events: &[TurnEventKind]) -> String {
             | TurnEventKind::StepEnded { .. }
             | TurnEventKind::Text { .. }
             | TurnEventKind::Reasoning { .. }
+            | TurnEventKind::Opaque { .. }
             | TurnEventKind::ToolStarted { .. }
             | TurnEventKind::ToolCalled { .. }
             | TurnEventKind::Usage { .. } => continue,

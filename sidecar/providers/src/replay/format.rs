@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::Recording;
 use crate::{
-    Arguments, EditOp, ErrorKind, Event, PlanStep, ProviderError, ReasoningKind, StopReason,
-    ToolCall, Usage,
+    Arguments, EditOp, ErrorKind, Event, OpaqueBlock, PlanStep, ProviderError, ReasoningKind,
+    StopReason, ToolCall, Usage,
 };
 
 pub(super) const VERSION: &str = "redline/v1";
@@ -71,6 +71,8 @@ enum Stored {
         #[serde(default)]
         arguments_raw: Option<String>,
         #[serde(default)]
+        input: Option<String>,
+        #[serde(default)]
         id: Option<String>,
     },
     Plan {
@@ -80,10 +82,20 @@ enum Stored {
     },
     Edit {
         path: String,
-        old: String,
-        new: String,
+        #[serde(default)]
+        old: Option<String>,
+        #[serde(default)]
+        new: Option<String>,
+        #[serde(default)]
+        op: Option<PatchOp>,
+        #[serde(default)]
+        diff: Option<String>,
         #[serde(default)]
         id: Option<String>,
+    },
+    Opaque {
+        api: String,
+        block: Value,
     },
     Usage {
         input: u64,
@@ -105,6 +117,10 @@ enum Stored {
         #[serde(default)]
         status: Option<u16>,
     },
+    Warning {
+        kind: ErrorKind,
+        message: String,
+    },
     Done {
         reason: StopReason,
     },
@@ -112,6 +128,26 @@ enum Stored {
         #[serde(default)]
         text: Option<String>,
     },
+}
+
+/// Operations of patch tools, as they are recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum PatchOp {
+    CreateFile,
+    UpdateFile,
+    DeleteFile,
+}
+
+impl PatchOp {
+    fn with(self, diff: Option<String>) -> Option<EditOp> {
+        match (self, diff) {
+            (Self::CreateFile, Some(diff)) => Some(EditOp::Create { diff }),
+            (Self::UpdateFile, Some(diff)) => Some(EditOp::Update { diff }),
+            (Self::DeleteFile, None) => Some(EditOp::Delete),
+            _ => None,
+        }
+    }
 }
 
 fn raw() -> ReasoningKind {
@@ -212,14 +248,36 @@ fn parse_line(line: &str) -> Result<Line, String> {
             .ok_or("`delay_ms` must be a number of milliseconds".to_owned())?,
     };
     let stored: Stored = serde_json::from_value(value).map_err(|error| error.to_string())?;
-    if let Stored::ToolCall {
-        arguments,
-        arguments_raw,
-        ..
-    } = &stored
-        && arguments.is_some() == arguments_raw.is_some()
-    {
-        return Err("a `tool_call` needs either `arguments` or `arguments_raw`".to_owned());
+    match &stored {
+        Stored::ToolCall {
+            arguments,
+            arguments_raw,
+            input,
+            ..
+        } => {
+            let told = [
+                arguments.is_some(),
+                arguments_raw.is_some(),
+                input.is_some(),
+            ];
+            if told.iter().filter(|told| **told).count() != 1 {
+                let needs = "a `tool_call` needs one of `arguments`, `arguments_raw` and `input`";
+                return Err(needs.to_owned());
+            }
+        }
+        Stored::Edit {
+            old, new, op, diff, ..
+        } => {
+            let replaces = old.is_some() && new.is_some() && op.is_none() && diff.is_none();
+            let patches = old.is_none() && new.is_none();
+            let patches = patches && op.is_some_and(|op| op.with(diff.clone()).is_some());
+            if !replaces && !patches {
+                let needs =
+                    "an `edit` needs `old` and `new`, or an `op` with the `diff` that it takes";
+                return Err(needs.to_owned());
+            }
+        }
+        _ => {}
     }
     Ok(Line {
         delay: Duration::from_millis(delay),
@@ -275,6 +333,12 @@ impl Line {
         match self.stored.clone() {
             Stored::Text { text } => Event::Text { text },
             Stored::Reasoning { text, kind, replay } => Event::Reasoning { kind, text, replay },
+            Stored::ToolCall {
+                name,
+                id,
+                input: Some(input),
+                ..
+            } => Event::ToolCallReady(call(&id, &name, Arguments::Freeform(input))),
             Stored::ToolCall { name, id, .. } => {
                 Event::ToolCallReady(call(&id, &name, Arguments::parse(&self.arguments_text())))
             }
@@ -285,7 +349,15 @@ impl Line {
                     steps,
                 }
             }
-            Stored::Edit { path, old, new, id } => {
+            Stored::Edit {
+                path,
+                old,
+                new,
+                op: None,
+                id,
+                ..
+            } => {
+                let (old, new) = (old.unwrap_or_default(), new.unwrap_or_default());
                 let arguments = object(json!({"path": path, "old": old, "new": new}));
                 let call = call(&id, "edit_file", arguments);
                 Event::Edit {
@@ -294,6 +366,24 @@ impl Line {
                     op: EditOp::Replace { old, new },
                 }
             }
+            Stored::Edit {
+                path,
+                op: Some(op),
+                diff,
+                id,
+                ..
+            } => {
+                let mut operation = json!({"type": op, "path": path});
+                if let Some(diff) = &diff {
+                    operation["diff"] = json!(diff);
+                }
+                let call = call(&id, "apply_patch", object(operation));
+                // The line was checked when it was read.
+                let op = op.with(diff).unwrap_or(EditOp::Delete);
+                Event::Edit { call, path, op }
+            }
+            Stored::Opaque { api, block } => Event::Opaque(OpaqueBlock { api, block }),
+            Stored::Warning { kind, message } => Event::Warning(ProviderError::new(kind, message)),
             Stored::Usage {
                 input,
                 output,
@@ -334,6 +424,9 @@ impl Line {
             Stored::ToolCall {
                 arguments_raw: Some(raw),
                 ..
+            }
+            | Stored::ToolCall {
+                input: Some(raw), ..
             } => raw.clone(),
             Stored::ToolCall {
                 arguments: Some(map),

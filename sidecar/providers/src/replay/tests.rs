@@ -142,7 +142,7 @@ fn a_recording_that_cannot_play_is_refused_by_line() {
     );
     check_refused(
         &after_header(r#"{"event": "tool_call", "name": "x"}"#),
-        expect!["a.jsonl:2: a `tool_call` needs either `arguments` or `arguments_raw`"],
+        expect!["a.jsonl:2: a `tool_call` needs one of `arguments`, `arguments_raw` and `input`"],
     );
     check_refused(
         &after_header(r#"{"event": "text", "text": "a"}"#),

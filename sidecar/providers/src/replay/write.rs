@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::format::VERSION;
-use crate::{Arguments, EditOp, Event, StopReason};
+use super::format::{PatchOp, VERSION};
+use crate::{Arguments, EditOp, Event, OpaqueBlock, StopReason};
 
 /// One step to be written.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,6 +43,7 @@ fn line(event: &Event) -> Option<Value> {
         Event::ToolCallReady(call) => {
             let (key, value) = match &call.arguments {
                 Arguments::Json(map) => ("arguments", Value::Object(map.clone())),
+                Arguments::Freeform(input) => ("input", json!(input)),
                 Arguments::Invalid { raw, .. } => ("arguments_raw", json!(raw)),
             };
             with(
@@ -52,11 +53,20 @@ fn line(event: &Event) -> Option<Value> {
             )
         }
         Event::Plan { call, steps } => json!({"event": "plan", "id": call.id, "steps": steps}),
-        Event::Edit {
-            call,
-            path,
-            op: EditOp::Replace { old, new },
-        } => json!({"event": "edit", "id": call.id, "path": path, "old": old, "new": new}),
+        Event::Edit { call, path, op } => {
+            let edit = json!({"event": "edit", "id": call.id, "path": path});
+            match op {
+                EditOp::Replace { old, new } => {
+                    with(with(edit, "old", Some(json!(old))), "new", Some(json!(new)))
+                }
+                EditOp::Create { diff } => patch(edit, PatchOp::CreateFile, Some(diff)),
+                EditOp::Update { diff } => patch(edit, PatchOp::UpdateFile, Some(diff)),
+                EditOp::Delete => patch(edit, PatchOp::DeleteFile, None),
+            }
+        }
+        Event::Opaque(OpaqueBlock { api, block }) => {
+            json!({"event": "opaque", "api": api, "block": block})
+        }
         Event::Usage(usage) => {
             let mut line = json!({"event": "usage"});
             if let (Value::Object(line), Ok(Value::Object(totals))) =
@@ -74,10 +84,18 @@ fn line(event: &Event) -> Option<Value> {
             });
             with(line, "retry_after_ms", waits)
         }
+        Event::Warning(warning) => {
+            json!({"event": "warning", "kind": warning.kind, "message": warning.message})
+        }
         Event::ToolCallStarted { .. } | Event::ToolCallDelta { .. } | Event::Done { .. } => {
             return None;
         }
     })
+}
+
+fn patch(edit: Value, op: PatchOp, diff: Option<&String>) -> Value {
+    let edit = with(edit, "op", Some(json!(op)));
+    with(edit, "diff", diff.map(|diff| json!(diff)))
 }
 
 fn with(mut line: Value, key: &str, value: Option<Value>) -> Value {

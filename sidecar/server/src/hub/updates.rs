@@ -60,8 +60,8 @@ impl Narrator {
                     content: block(text),
                 }];
             }
-            // A block of reasoning without text ends nothing that is seen.
-            TurnEventKind::Reasoning { .. } => return Vec::new(),
+            // A block of reasoning without text ends nothing that is seen, nor does one of the vendor's.
+            TurnEventKind::Reasoning { .. } | TurnEventKind::Opaque { .. } => return Vec::new(),
             _ => self.run = None,
         }
         self.other(event)
@@ -168,7 +168,8 @@ impl Narrator {
             | TurnEventKind::StepEnded { .. }
             | TurnEventKind::ToolCalled { .. }
             | TurnEventKind::Text { .. }
-            | TurnEventKind::Reasoning { .. } => return Vec::new(),
+            | TurnEventKind::Reasoning { .. }
+            | TurnEventKind::Opaque { .. } => return Vec::new(),
         };
         vec![update]
     }
