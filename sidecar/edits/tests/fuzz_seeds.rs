@@ -8,7 +8,7 @@
 
 use std::{fs, path::Path};
 
-#[path = "../../../tests/fuzz/src/lib.rs"]
+#[path = "../../../tests/fuzz/src/edits.rs"]
 #[allow(dead_code, unreachable_pub)]
 mod targets;
 

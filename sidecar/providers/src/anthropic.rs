@@ -8,13 +8,15 @@ mod wire;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use futures_util::future::BoxFuture;
 use serde_json::Value;
 
 use crate::base_url::{self, BaseUrlError};
 use crate::endpoint::{Api, Connection, Endpoint};
+use crate::model::list;
 use crate::provider::EventStream;
 use crate::stream::Framing;
-use crate::{ChatRequest, ErrorKind, Provider, ProviderError, Secret};
+use crate::{ChatRequest, ErrorKind, ModelInfo, Provider, ProviderError, Secret};
 
 pub(crate) use assemble::Assembler;
 use request::Dialect;
@@ -70,6 +72,52 @@ impl Provider for AnthropicProvider {
 
     fn stream(&self, request: ChatRequest) -> EventStream {
         self.0.stream(request)
+    }
+
+    fn models(&self) -> BoxFuture<'_, Result<Vec<ModelInfo>, ProviderError>> {
+        Box::pin(self.0.anthropic_models())
+    }
+
+    fn count<'a>(
+        &'a self,
+        request: &'a ChatRequest,
+    ) -> BoxFuture<'a, Result<Option<u64>, ProviderError>> {
+        Box::pin(self.0.anthropic_count(request))
+    }
+}
+
+/// Pages of the list of models that are asked for at most.
+const MAX_PAGES: usize = 10;
+
+impl Endpoint<Messages> {
+    async fn anthropic_models(&self) -> Result<Vec<ModelInfo>, ProviderError> {
+        let url = base_url::sibling(&self.link.url, "/messages", "/models");
+        let mut models = Vec::new();
+        let mut after: Option<String> = None;
+        for _ in 0..MAX_PAGES {
+            let mut page = url.clone();
+            page.query_pairs_mut().append_pair("limit", "1000");
+            if let Some(after) = &after {
+                page.query_pairs_mut().append_pair("after_id", after);
+            }
+            let headers = self.api.headers(self.link.connection.api_key.as_ref());
+            let asked = self.link.json(&page, headers, None).await;
+            let answer = asked.map_err(|error| self.link.masked(error))?;
+            models.extend(list::models(&answer).into_iter().map(ModelInfo::completed));
+            after = list::next_page(&answer).map(str::to_owned);
+            if after.is_none() {
+                break;
+            }
+        }
+        Ok(models)
+    }
+
+    async fn anthropic_count(&self, request: &ChatRequest) -> Result<Option<u64>, ProviderError> {
+        let url = base_url::sibling(&self.link.url, "/messages", "/messages/count_tokens");
+        let headers = self.api.headers(self.link.connection.api_key.as_ref());
+        let body = request::counted(request, self.api.dialect(&request.model));
+        let answer = self.link.json_if_known(&url, headers, Some(body)).await?;
+        Ok(answer.and_then(|answer| answer.get("input_tokens")?.as_u64()))
     }
 }
 

@@ -3,18 +3,21 @@
 mod assemble;
 mod calls;
 mod request;
+mod server;
 mod wire;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
+use futures_util::future::BoxFuture;
 use serde_json::Value;
 
 use crate::base_url::{self, BaseUrlError};
 use crate::endpoint::{Api, Connection, Endpoint};
+use crate::model::list::Server;
 use crate::provider::EventStream;
 use crate::stream::Framing;
-use crate::{ChatRequest, ErrorKind, Provider, ProviderError, Secret};
+use crate::{ChatRequest, ErrorKind, ModelInfo, Provider, ProviderError, Secret};
 
 pub(crate) use assemble::Assembler;
 use request::Dialect;
@@ -38,6 +41,8 @@ struct Chat {
     stream_options: AtomicBool,
     max_completion_tokens: AtomicBool,
     replay_reasoning: AtomicBool,
+    /// Which program answers, once it was asked.
+    server: OnceLock<Server>,
 }
 
 impl ChatProvider {
@@ -53,6 +58,7 @@ impl ChatProvider {
             stream_options: AtomicBool::new(true),
             max_completion_tokens: AtomicBool::new(is_openai),
             replay_reasoning: AtomicBool::new(options.replay_reasoning),
+            server: OnceLock::new(),
         };
         Ok(Self(Arc::new(Endpoint::new(connection, url, api))))
     }
@@ -65,6 +71,17 @@ impl Provider for ChatProvider {
 
     fn stream(&self, request: ChatRequest) -> EventStream {
         self.0.stream(request)
+    }
+
+    fn models(&self) -> BoxFuture<'_, Result<Vec<ModelInfo>, ProviderError>> {
+        Box::pin(self.0.models())
+    }
+
+    fn count<'a>(
+        &'a self,
+        request: &'a ChatRequest,
+    ) -> BoxFuture<'a, Result<Option<u64>, ProviderError>> {
+        Box::pin(self.0.count(request))
     }
 }
 

@@ -113,6 +113,20 @@ impl Link {
         body.json(Vec::new()).await
     }
 
+    /// [`Self::json`], or `None` when the server does not know the address.
+    pub(crate) async fn json_if_known(
+        &self,
+        url: &Url,
+        vendor: Vec<(&'static str, Secret)>,
+        body: Option<Value>,
+    ) -> Result<Option<Value>, ProviderError> {
+        match self.json(url, vendor, body).await {
+            Ok(answer) => Ok(Some(answer)),
+            Err(error) if matches!(error.status, Some(404 | 405 | 501)) => Ok(None),
+            Err(error) => Err(self.masked(error)),
+        }
+    }
+
     /// Masks what a server echoes of a credential.
     pub(crate) fn masked(&self, mut error: ProviderError) -> ProviderError {
         let extra = self.connection.headers.iter().map(|(_, value)| value);

@@ -3,14 +3,13 @@
 //! A turn that was cancelled, or a crash, leaves calls without results; every vendor refuses the
 //! next request then, for good. So each call gets a result directly after its message, results
 //! without a call are dropped, and what is blank is left out. Ids and names become ones that the
-//! vendor accepts, and blocks of another model are left out.
+//! vendor accepts.
 
 mod wire;
 
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use crate::{AssistantPart, ChatRequest, Message};
+use crate::{AssistantPart, Message};
 
 pub(crate) use wire::{WireIds, arguments_object, arguments_text, wire_name};
 
@@ -19,37 +18,6 @@ pub const INTERRUPTED: &str = "interrupted by the user";
 
 /// What stands for a result that is empty, which some vendors refuse.
 pub const NO_OUTPUT: &str = "(no output)";
-
-/// Returns the conversation of a request in a form that vendors accept.
-pub(crate) fn prepared(request: &ChatRequest) -> Vec<Message> {
-    let foreign = request.foreign_messages.min(request.messages.len());
-    let (theirs, own) = request.messages.split_at(foreign);
-    let messages: Cow<'_, [Message]> = if theirs.is_empty() {
-        Cow::Borrowed(own)
-    } else {
-        let theirs = theirs.iter().map(without_blocks);
-        Cow::Owned(theirs.chain(own.iter().cloned()).collect())
-    };
-    repaired(&messages)
-}
-
-/// The message without what only the model that wrote it understands.
-fn without_blocks(message: &Message) -> Message {
-    let Message::Assistant { parts } = message else {
-        return message.clone();
-    };
-    let kept = parts.iter().filter_map(|part| match part {
-        AssistantPart::Opaque(_) => None,
-        AssistantPart::Reasoning { text, .. } => Some(AssistantPart::Reasoning {
-            text: text.clone(),
-            replay: None,
-        }),
-        AssistantPart::Text(_) | AssistantPart::ToolCall(_) => Some(part.clone()),
-    });
-    Message::Assistant {
-        parts: kept.collect(),
-    }
-}
 
 /// Returns `messages` in a form that vendors accept.
 ///
@@ -197,40 +165,6 @@ mod tests {
             user("next"),
         ];
         assert_eq!(repaired(&messages), expected);
-    }
-
-    #[test]
-    fn another_models_blocks_are_left_out_and_its_words_stay() {
-        let block = serde_json::json!({"type": "thinking", "thinking": "t", "signature": "s"});
-        let answer = Message::Assistant {
-            parts: vec![
-                AssistantPart::Reasoning {
-                    text: "t".to_owned(),
-                    replay: Some(block.clone()),
-                },
-                AssistantPart::Opaque(crate::OpaqueBlock {
-                    api: "a".to_owned(),
-                    block,
-                }),
-                AssistantPart::Text("x".to_owned()),
-            ],
-        };
-        let mut request = ChatRequest {
-            messages: vec![user("go"), answer.clone(), user("on"), answer.clone()],
-            ..ChatRequest::default()
-        };
-        assert_eq!(prepared(&request), request.messages);
-        request.foreign_messages = 2;
-        let bare = Message::Assistant {
-            parts: vec![
-                AssistantPart::Reasoning {
-                    text: "t".to_owned(),
-                    replay: None,
-                },
-                AssistantPart::Text("x".to_owned()),
-            ],
-        };
-        assert_eq!(prepared(&request), [user("go"), bare, user("on"), answer]);
     }
 
     #[test]

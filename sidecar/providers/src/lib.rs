@@ -13,7 +13,9 @@
 //! anthropic   Messages                                      responses OpenAI Responses
 //! chat        OpenAI Chat Completions                       ollama    Ollama's own API
 //! replay      a recorded turn from a file                   adapter   the four by name
-//! count       how many tokens a request holds
+//! registry    what the endpoints offer, and whether       model     what is known of a model, from its endpoint
+//!             they answer; local servers                  catalog   or from the built-in table
+//! count       how many tokens a request holds             price     what an answer cost
 //! ```
 //!
 //! An adapter is `wire` (the JSON as servers really send it), `request` (from a conversation to a body) and `assemble` (from
@@ -28,6 +30,7 @@ mod adapter;
 mod alias;
 pub mod anthropic;
 mod base_url;
+mod catalog;
 pub mod chat;
 pub mod count;
 mod draft;
@@ -38,8 +41,11 @@ pub mod history;
 mod http;
 mod ids;
 mod lenient;
+mod model;
 pub mod ollama;
+mod price;
 mod provider;
+pub mod registry;
 pub mod replay;
 mod request;
 pub mod responses;
@@ -50,6 +56,7 @@ mod think;
 
 pub use adapter::{AnswerDecoder, Api, ApiOptions};
 pub use base_url::BaseUrlError;
+pub use catalog::TABLE_DATE;
 pub use endpoint::Connection;
 pub use error::{ErrorKind, ProviderError};
 pub use event::{
@@ -57,6 +64,8 @@ pub use event::{
     ToolCall, Usage,
 };
 pub use http::{HttpOptions, Timeouts};
+pub use model::{Capabilities, ModelInfo};
+pub use price::{Price, PriceBook, Rates};
 pub use provider::{EventStream, Provider};
 pub use request::{AssistantPart, ChatRequest, Message, ToolChoice, ToolSpec};
 pub use retry::RetryPolicy;

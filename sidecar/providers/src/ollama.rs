@@ -2,6 +2,7 @@
 
 mod assemble;
 mod context;
+mod library;
 mod request;
 mod wire;
 
@@ -9,13 +10,14 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
 use crate::base_url::{self, BaseUrlError};
 use crate::endpoint::{Api, Connection, Endpoint, Link};
 use crate::provider::EventStream;
 use crate::stream::Framing;
-use crate::{ChatRequest, ErrorKind, Provider, ProviderError, Secret, count, lenient};
+use crate::{ChatRequest, ErrorKind, ModelInfo, Provider, ProviderError, Secret, count, lenient};
 
 pub(crate) use assemble::Assembler;
 use context::Context;
@@ -76,6 +78,10 @@ impl Provider for OllamaProvider {
 
     fn stream(&self, request: ChatRequest) -> EventStream {
         self.0.stream(request)
+    }
+
+    fn models(&self) -> BoxFuture<'_, Result<Vec<ModelInfo>, ProviderError>> {
+        Box::pin(self.0.models())
     }
 }
 

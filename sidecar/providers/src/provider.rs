@@ -5,9 +5,10 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use futures_util::Stream;
+use futures_util::future::BoxFuture;
 use tokio::sync::mpsc;
 
-use crate::{ChatRequest, Event};
+use crate::{ChatRequest, Event, ModelInfo, ProviderError};
 
 /// One model endpoint. Implementations translate; they do not retry, log prompts or touch files.
 pub trait Provider: Send + Sync {
@@ -19,6 +20,28 @@ pub trait Provider: Send + Sync {
     /// Failures are events of the stream too: an [`Event::Error`], then [`Event::Done`]. Nothing is
     /// sent before the stream is polled, and dropping it closes the connection.
     fn stream(&self, request: ChatRequest) -> EventStream;
+
+    /// Asks which models there are. Dropping the future ends the question.
+    ///
+    /// # Errors
+    ///
+    /// The endpoint does not answer, or not so.
+    fn models(&self) -> BoxFuture<'_, Result<Vec<ModelInfo>, ProviderError>> {
+        Box::pin(std::future::ready(Ok(Vec::new())))
+    }
+
+    /// Asks how many tokens the request's prompt has; `None` when the endpoint does not count.
+    ///
+    /// # Errors
+    ///
+    /// The endpoint counts, and failed.
+    fn count<'a>(
+        &'a self,
+        request: &'a ChatRequest,
+    ) -> BoxFuture<'a, Result<Option<u64>, ProviderError>> {
+        let _ = request;
+        Box::pin(std::future::ready(Ok(None)))
+    }
 }
 
 /// How many events may wait for the reader before the adapter stops reading the socket.

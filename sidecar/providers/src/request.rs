@@ -21,10 +21,6 @@ pub struct ChatRequest {
     pub max_output_tokens: Option<u64>,
     /// How hard to think, in the vendor's own word (`low`, `high`, …).
     pub reasoning_effort: Option<String>,
-    /// How many of `messages`, from the start, were written while another model answered. Blocks that
-    /// only their own model understands ([`AssistantPart::Opaque`], a reasoning's `replay`) are left
-    /// out of these: vendors refuse each other's, and each other model's.
-    pub foreign_messages: usize,
     /// The caller's count of the whole prompt in tokens, to notice a server that silently read less.
     pub estimated_prompt_tokens: Option<u64>,
 }
@@ -74,7 +70,8 @@ pub enum AssistantPart {
     },
     /// A tool call.
     ToolCall(ToolCall),
-    /// A block that only the vendor understands ([`crate::Event::Opaque`]).
+    /// A block that only the vendor understands ([`crate::Event::Opaque`]). Like a reasoning's
+    /// `replay` it is for the model that made it: the caller leaves both out for another one.
     Opaque(OpaqueBlock),
 }
 

@@ -9,13 +9,15 @@ mod wire;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use futures_util::future::BoxFuture;
 use serde_json::Value;
 
 use crate::base_url::{self, BaseUrlError};
 use crate::endpoint::{Api, Connection, Endpoint};
+use crate::model::list;
 use crate::provider::EventStream;
 use crate::stream::Framing;
-use crate::{ChatRequest, ErrorKind, Provider, ProviderError, Secret};
+use crate::{ChatRequest, ErrorKind, ModelInfo, Provider, ProviderError, Secret};
 
 pub(crate) use assemble::Assembler;
 use request::Dialect;
@@ -53,6 +55,36 @@ impl Provider for ResponsesProvider {
 
     fn stream(&self, request: ChatRequest) -> EventStream {
         self.0.stream(request)
+    }
+
+    fn models(&self) -> BoxFuture<'_, Result<Vec<ModelInfo>, ProviderError>> {
+        Box::pin(self.0.listed_models())
+    }
+
+    fn count<'a>(
+        &'a self,
+        request: &'a ChatRequest,
+    ) -> BoxFuture<'a, Result<Option<u64>, ProviderError>> {
+        Box::pin(self.0.counted(request))
+    }
+}
+
+impl Endpoint<Responses> {
+    async fn listed_models(&self) -> Result<Vec<ModelInfo>, ProviderError> {
+        let url = base_url::sibling(&self.link.url, "/responses", "/models");
+        let headers = self.api.headers(self.link.connection.api_key.as_ref());
+        let asked = self.link.json(&url, headers, None).await;
+        let answer = asked.map_err(|error| self.link.masked(error))?;
+        let models = list::models(&answer).into_iter();
+        Ok(models.map(ModelInfo::completed).collect())
+    }
+
+    async fn counted(&self, request: &ChatRequest) -> Result<Option<u64>, ProviderError> {
+        let url = base_url::sibling(&self.link.url, "/responses", "/responses/input_tokens");
+        let headers = self.api.headers(self.link.connection.api_key.as_ref());
+        let body = request::counted(request, &self.api.dialect(&request.model));
+        let answer = self.link.json_if_known(&url, headers, Some(body)).await?;
+        Ok(answer.and_then(|answer| answer.get("input_tokens")?.as_u64()))
     }
 }
 

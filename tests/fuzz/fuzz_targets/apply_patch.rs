@@ -1,4 +1,4 @@
 //! Any bytes as `*** Begin Patch`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| redline_fuzz::apply_patch(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| redline_fuzz::edits::apply_patch(data));

@@ -1,4 +1,4 @@
-//! What every fuzz target checks; the ordinary tests play the seeds through the same functions.
+//! The parsers of edit formats, their resolution, and anchoring.
 
 use std::collections::BTreeMap;
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::history::{WireIds, arguments_object, prepared, wire_name};
+use crate::history::{WireIds, arguments_object, repaired, wire_name};
 use crate::{AssistantPart, ChatRequest, Message, ToolChoice};
 
 /// What of the request a server or a model may not know.
@@ -68,7 +68,7 @@ pub(super) fn counted(request: &ChatRequest, dialect: Dialect) -> Value {
 
 /// The `messages` of the request: roles in turn, results first in the message after their calls.
 fn messages(request: &ChatRequest) -> Vec<Value> {
-    let history = prepared(request);
+    let history = repaired(&request.messages);
     let ids = WireIds::of_conversation(&history);
     let mut out: Vec<(&str, Vec<Value>)> = Vec::new();
     for message in &history {

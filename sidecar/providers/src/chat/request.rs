@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::history::{WireIds, arguments_text, prepared, wire_name};
+use crate::history::{WireIds, arguments_text, repaired, wire_name};
 use crate::{AssistantPart, ChatRequest, Message, ToolChoice};
 
 /// What differs between servers of this API.
@@ -63,7 +63,7 @@ fn messages(request: &ChatRequest, dialect: Dialect) -> Vec<Value> {
     if !request.system.trim().is_empty() {
         out.push(json!({"role": "system", "content": request.system}));
     }
-    let history = prepared(request);
+    let history = repaired(&request.messages);
     let ids = WireIds::of_each_answer(&history);
     // Text of the user that is not yet a message: chat templates refuse two of one role in a row.
     let mut user = String::new();

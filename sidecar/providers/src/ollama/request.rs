@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::history::{WireIds, arguments_object, prepared, wire_name};
+use crate::history::{WireIds, arguments_object, repaired, wire_name};
 use crate::{AssistantPart, ChatRequest, Message, ToolChoice};
 
 /// How the model is asked to think.
@@ -72,7 +72,7 @@ fn messages(request: &ChatRequest) -> Vec<Value> {
     if !request.system.trim().is_empty() {
         out.push(json!({"role": "system", "content": request.system}));
     }
-    let history = prepared(request);
+    let history = repaired(&request.messages);
     let ids = WireIds::of_each_answer(&history);
     for message in &history {
         match message {

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
 
-use crate::history::{WireIds, arguments_text, prepared, wire_name};
+use crate::history::{WireIds, arguments_text, repaired, wire_name};
 use crate::{Arguments, AssistantPart, ChatRequest, Message, ToolChoice};
 
 /// What of the request a server or a model may not know.
@@ -88,7 +88,7 @@ pub(super) fn reasoning_ids(request: &ChatRequest) -> impl Iterator<Item = Strin
 
 /// The `input` of the request.
 fn input(request: &ChatRequest, dialect: &Dialect) -> Vec<Value> {
-    let history = prepared(request);
+    let history = repaired(&request.messages);
     let ids = WireIds::of_conversation(&history);
     let mut freeform = HashMap::new();
     let mut out = Vec::new();
