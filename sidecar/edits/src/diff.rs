@@ -60,7 +60,26 @@ impl LineDiff {
 
 /// [`diff_lines`], for callers that need bytes too.
 pub(crate) fn diff_with_offsets(old: &str, new: &str) -> LineDiff {
+    if old.is_empty() || new.is_empty() {
+        return all_of(old, new);
+    }
     diff_with_ids(old, new).0
+}
+
+/// The diff of two texts of which one at least is empty: files that come or go.
+fn all_of(old: &str, new: &str) -> LineDiff {
+    let old_offsets = linewise::line_offsets(old);
+    let new_offsets = linewise::line_offsets(new);
+    let all = LineEdit {
+        old: 0..old_offsets.len() - 1,
+        new: 0..new_offsets.len() - 1,
+    };
+    let is_same = all.old.is_empty() && all.new.is_empty();
+    LineDiff {
+        edits: if is_same { Vec::new() } else { vec![all] },
+        old_offsets,
+        new_offsets,
+    }
 }
 
 /// [`diff_with_offsets`], with the numbers that stand for the lines of both sides.

@@ -18,7 +18,6 @@ use std::collections::{BTreeSet, VecDeque};
 use std::time::Instant;
 
 use redline_agent::Verdict;
-use redline_edits::HunkId;
 use redline_protocol::v1;
 use redline_workspace::{
     CommitError, CommitRequest, Committed, OpenDocument, Prepared, Record, prepare,
@@ -227,8 +226,8 @@ impl Hub {
             if let Some(transaction) = self.transactions.get_mut(&id) {
                 transaction.absorb(&committed);
             }
-            for (path, hunk) in self.hunks_of(&order) {
-                self.steer(&id, &path, &hunk, Verdict::Accepted, None);
+            for (path, hunk) in order.request.selection.placed() {
+                self.steer(&id, path, hunk, Verdict::Accepted, None);
             }
             self.spread(&id);
         } else {
@@ -274,16 +273,6 @@ impl Hub {
         }
         self.forget_old();
         self.next_commit();
-    }
-
-    fn hunks_of(&self, order: &Order) -> Vec<(String, HunkId)> {
-        let transaction = &order.request.transaction;
-        order
-            .request
-            .selection
-            .hunks()
-            .filter_map(|hunk| Some((transaction.file_of(hunk)?.path.clone(), hunk.clone())))
-            .collect()
     }
 
     /// A disk job panicked; whoever waits for it is told, and the next start recovers.

@@ -149,8 +149,7 @@ impl Hub {
             Settlement::Withdrawn => Verdict::KeptMine,
             _ => Verdict::Rejected,
         };
-        let decided: Vec<(String, HunkId)> = self.placed(id, selection.hunks());
-        for (path, hunk) in &decided {
+        for (path, hunk) in selection.placed() {
             self.steer(id, path, hunk, verdict, params.reason.as_deref());
         }
         self.spread(id);
@@ -161,18 +160,6 @@ impl Hub {
             reply,
         };
         self.store(vec![(id.to_owned(), vec![record])], Some(receipt), answer);
-    }
-
-    /// Which file each hunk lies in.
-    fn placed<'a>(
-        &self,
-        id: &str,
-        hunks: impl Iterator<Item = &'a HunkId>,
-    ) -> Vec<(String, HunkId)> {
-        let transaction = self.transactions.get(id);
-        hunks
-            .filter_map(|hunk| Some((transaction?.file_of(hunk)?.path.clone(), hunk.clone())))
-            .collect()
     }
 
     /// Refuses a decision over the connection that the proposal came from.
@@ -304,9 +291,9 @@ pub(super) fn decision_request(params: &v1::DecideParams) -> DecisionRequest {
 fn shown(transaction: &Transaction, selection: &Selection) -> Vec<ShownHunk> {
     let revision = |text: &str| redline_edits::text_revision(text).to_string();
     selection
-        .hunks()
-        .filter_map(|id| {
-            let file = transaction.file_of(id)?;
+        .placed()
+        .filter_map(|(path, id)| {
+            let file = transaction.file(path)?;
             let hunk = file.hunks.get(id)?;
             Some(ShownHunk {
                 path: file.path.clone(),

@@ -481,6 +481,10 @@ impl Hub {
         verdict: Verdict,
         reason: Option<&str>,
     ) {
+        // Most come from outside, and then nobody is to be told.
+        let Some(conversation) = self.turns.of_transaction(transaction) else {
+            return;
+        };
         let Some(file) = self
             .transactions
             .get(transaction)
@@ -501,9 +505,7 @@ impl Hub {
             added: found.agent_text().to_owned(),
             amended: found.amended.as_ref().map(|_| found.replacement.clone()),
         };
-        if let Some(conversation) = self.turns.of_transaction(transaction) {
-            conversation.decisions.push(decision);
-        }
+        conversation.decisions.push(decision);
     }
 
     /// The running turn of a session and the transaction that it grows.

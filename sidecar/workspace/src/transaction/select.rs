@@ -69,6 +69,12 @@ impl Selection {
         self.files.iter().flat_map(|file| &file.hunks)
     }
 
+    /// Hunks in it, each with its file's path.
+    pub fn placed(&self) -> impl Iterator<Item = (&str, &HunkId)> {
+        let all = self.files.iter();
+        all.flat_map(|file| file.hunks.iter().map(|hunk| (file.path.as_str(), hunk)))
+    }
+
     /// Whether the own operation of the file at `path` is in it.
     pub fn has_operation(&self, path: &str) -> bool {
         self.files
