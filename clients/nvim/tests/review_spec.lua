@@ -137,6 +137,27 @@ test("one hunk accepted, one rejected: buffer, disk, receipt and undo are right"
   equal(with_line(before, 5, "line five"), support.read("a.txt"))
 end)
 
+test("an accepted hunk says so until its document is saved", function()
+  local child = open()
+  child:ex("5")
+  child:ex("Redline accept")
+  child:wait_hunks(2)
+  child:wait_screen("accepted 1/3 · not saved yet")
+  local function marked()
+    local signs = vim.tbl_map(function(mark)
+      return mark.opts.sign_text
+    end, child:marks())
+    return vim.tbl_contains(signs, "┃✓")
+  end
+  equal(true, marked())
+  equal(2, child:lua("return vim.b.redline_status_dict.here"), "it waits for nobody's decision")
+  child:ex("write")
+  support.wait("the mark goes with the save", function()
+    return not marked() and not table.concat(child:screen(), "\n"):find("not saved yet", 1, true)
+  end)
+  equal(2, #child:hunks())
+end)
+
 test("each acceptance is one step of undo", function()
   local child = open()
   child:ex("5")

@@ -8,6 +8,7 @@
 )]
 
 use crate::{
+    env::Env,
     failure::Failure,
     frame,
     hello::{Hello, Welcome},
@@ -331,7 +332,7 @@ fn in_process(paths: &Paths) -> Result<Link, Failure> {
 
 async fn serve_one(host: Host, stream: UnixStream) -> io::Result<()> {
     let (reader, writer) = tokio::net::UnixStream::from_std(stream)?.into_split();
-    host.serve(reader, writer).await;
+    host.serve(reader, writer, Env::of_process()).await;
     host.stop().await;
     Ok(())
 }

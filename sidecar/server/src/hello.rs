@@ -3,10 +3,11 @@
 //! Owns: the two messages and the decision whether a sidecar serves a newcomer.
 //! Must not know: sockets.
 //!
-//! One frame each way. This shape is never changed, so that any two versions understand each other
-//! far enough to part in peace.
+//! One frame each way. Fields may be added to this shape, and none is ever changed or asked for, so
+//! that any two versions understand each other far enough to part in peace.
 #![expect(clippy::disallowed_methods, reason = "it looks at this very binary")]
 
+use crate::env::Env;
 use serde::{Deserialize, Serialize};
 
 /// Version of `redline-protocol` that this binary speaks.
@@ -60,6 +61,9 @@ pub struct Hello {
     pub protocols: Vec<u32>,
     /// Its build.
     pub build: Build,
+    /// Its environment; sessions that it opens run in it.
+    #[serde(default)]
+    pub env: Env,
 }
 
 impl Hello {
@@ -69,6 +73,7 @@ impl Hello {
             hello: "redline".to_owned(),
             protocols: vec![PROTOCOL_VERSION],
             build: Build::of_process(),
+            env: Env::of_process(),
         }
     }
 }
@@ -133,6 +138,7 @@ mod tests {
             hello: "redline".to_owned(),
             protocols: protocols.to_vec(),
             build: build(version, 5),
+            env: Env::default(),
         }
     }
 

@@ -8,15 +8,17 @@ use std::sync::Arc;
 use redline_workspace::{Faults, PrivateStore};
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use crate::config::Config;
+use crate::env::Env;
 use crate::hubs::{Hubs, HubsOptions};
 use crate::models::ConfiguredModels;
 use crate::paths::Paths;
+use crate::setup::Setup;
 
 /// What serves connections in this process.
 #[derive(Clone)]
 pub struct Host {
     hubs: Arc<Hubs>,
+    setup: Arc<Setup>,
 }
 
 impl Host {
@@ -33,31 +35,32 @@ impl Host {
         in_process: bool,
         faults: Option<Arc<dyn Faults>>,
     ) -> Self {
-        let config = Config::load_or_default(paths);
-        let mut notices = config.warnings.clone();
-        notices.extend(crate::crash::take_notices(paths));
+        let setup = Arc::new(Setup::read(paths));
         let models = ConfiguredModels {
-            config,
-            env: Box::new(variable),
+            setup: Arc::clone(&setup),
         };
+        let told = Arc::clone(&setup);
         Self {
+            setup,
             hubs: Hubs::new(HubsOptions {
                 private: Arc::new(PrivateStore::new(paths.state_dir.clone())),
                 models: Arc::new(models),
                 in_process,
-                notices,
+                notices: Arc::new(move || told.notices()),
                 faults,
             }),
         }
     }
 
-    /// Serves one client to the end of its connection.
-    pub async fn serve<R, W>(&self, reader: R, writer: W)
+    /// Serves one client, whose process has the environment `env`, to the end of its connection.
+    pub async fn serve<R, W>(&self, reader: R, writer: W, env: Env)
     where
         R: AsyncRead + Unpin + Send + 'static,
         W: AsyncWrite + Unpin + Send + 'static,
     {
-        let reason = crate::lsp::serve_connection(Arc::clone(&self.hubs), reader, writer).await;
+        self.setup.renew();
+        let hubs = Arc::clone(&self.hubs);
+        let reason = crate::lsp::serve_connection(hubs, reader, writer, env).await;
         tracing::debug!(?reason, "a client has left");
     }
 
@@ -72,12 +75,4 @@ impl Host {
         // The hubs' threads are joined, which blocks; a panic there was reported where it happened.
         let _ = tokio::task::spawn_blocking(move || hubs.stop()).await;
     }
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the server is where the environment is read"
-)]
-fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok()
 }

@@ -45,10 +45,12 @@ use std::time::Instant;
 
 use redline_protocol::v1;
 use redline_workspace::{Announcement, Transaction, Workspace};
+use tower_lsp::ls_types::MessageType;
 
+use crate::env::Env;
 use crate::failure::Failure;
 use crate::hubs::HubsOptions;
-use crate::lsp::outbox::Outbox;
+use crate::lsp::outbox::{Message, Outbox};
 use crate::lsp::profile::ClientProfile;
 use documents::Documents;
 use event::{ClientId, Event, HubHandle, Request};
@@ -71,6 +73,8 @@ const SETTLED_KEPT: usize = 64;
 struct Client {
     profile: ClientProfile,
     outbox: Outbox,
+    /// Of its process: sessions that it begins run in it.
+    env: Arc<Env>,
     /// Transactions that came over this connection: whoever proposes does not decide.
     proposed: BTreeSet<String>,
 }
@@ -90,6 +94,7 @@ pub(crate) struct Hub {
     /// Unsettled transactions, and those settled since this hub started, by id (so by age).
     transactions: BTreeMap<String, Transaction>,
     recovery: Vec<v1::Recovery>,
+    /// What was noticed in this workspace.
     notices: Vec<String>,
     commits: commit::Commits,
     turns: turns::Turns,
@@ -131,8 +136,6 @@ impl Hub {
     fn open(options: HubOptions) -> Result<Self, Failure> {
         let opened = propose::open_workspace(&options)?;
         let worker = Worker::start(options.handle.clone(), opened.workspace.clone())?;
-        let mut notices = options.process.notices.clone();
-        notices.extend(opened.notices);
         let hub_id = crate::clock::new_id("hub_");
         let announcement = Announcement::new(opened.workspace.store().clone(), hub_id.clone());
         Ok(Self {
@@ -153,7 +156,7 @@ impl Hub {
                 .map(|transaction| (transaction.id().to_owned(), transaction))
                 .collect(),
             recovery: opened.recovery,
-            notices,
+            notices: opened.notices,
             commits: commit::Commits::default(),
             refresh: refresh::Refresh::default(),
             offers: offers::Offers::default(),
@@ -208,7 +211,8 @@ impl Hub {
                 client,
                 profile,
                 outbox,
-            } => self.attach(client, *profile, outbox),
+                env,
+            } => self.attach(client, *profile, outbox, env),
             Event::Detach { client } => self.detach(client),
             Event::Open {
                 client,
@@ -309,12 +313,23 @@ impl Hub {
         }
     }
 
-    fn attach(&mut self, client: ClientId, profile: ClientProfile, outbox: Outbox) {
+    fn attach(&mut self, client: ClientId, profile: ClientProfile, outbox: Outbox, env: Arc<Env>) {
+        // An editor that knows nothing of Redline asks for no status.
+        if profile.diagnostics && !profile.review {
+            let recovered = self.recovery.iter().map(|each| each.message.clone());
+            for notice in self.all_notices().into_iter().chain(recovered) {
+                outbox.push(Message::Show {
+                    level: MessageType::WARNING,
+                    text: format!("Redline: {notice}"),
+                });
+            }
+        }
         self.clients.insert(
             client,
             Client {
                 profile,
                 outbox,
+                env,
                 proposed: BTreeSet::new(),
             },
         );
@@ -368,6 +383,12 @@ impl Hub {
     /// Unix seconds.
     fn now(&self) -> u64 {
         crate::clock::now_ms() / 1000
+    }
+
+    /// The environment of a client's process.
+    fn env_of(&self, client: ClientId) -> Arc<Env> {
+        let client = self.clients.get(&client);
+        client.map_or_else(Arc::default, |each| Arc::clone(&each.env))
     }
 
     /// A client's name, for receipts.

@@ -13,6 +13,7 @@ use std::thread::JoinHandle;
 use redline_providers::Provider;
 use redline_workspace::{Faults, PathRules, PrivateStore, uri_to_path};
 
+use crate::env::Env;
 use crate::failure::Failure;
 use crate::hub::event::{ClientId, Event, HubHandle};
 use crate::hub::{Hub, HubOptions};
@@ -37,12 +38,12 @@ pub trait Models: Send + Sync {
     /// The configured model as `PROVIDER/MODEL`, for people.
     fn configured(&self) -> String;
 
-    /// Opens the model named `wanted` (`PROVIDER/MODEL`), else the configured one.
+    /// Opens the model named `wanted` (`PROVIDER/MODEL`), else the configured one, with its key from `env`.
     ///
     /// # Errors
     ///
     /// A failure that names the setting which leads to no model.
-    fn open(&self, wanted: Option<&str>) -> Result<Model, Failure>;
+    fn open(&self, wanted: Option<&str>, env: &Env) -> Result<Model, Failure>;
 }
 
 /// What every hub of this process is given.
@@ -54,8 +55,8 @@ pub struct HubsOptions {
     pub models: Arc<dyn Models>,
     /// These hubs live in their client's own process, not in the user's sidecar.
     pub in_process: bool,
-    /// Things to tell the next client once: a crash report, an unknown setting.
-    pub notices: Vec<String>,
+    /// What a person should know: a setting that nobody knows, a crash.
+    pub notices: Arc<dyn Fn() -> Vec<String> + Send + Sync>,
     /// Makes the disk fail, in tests.
     pub faults: Option<Arc<dyn Faults>>,
 }

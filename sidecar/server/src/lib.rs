@@ -16,6 +16,7 @@
 //! - [`host`]: hubs composed from what the user configured
 //! - [`hubs`], `hub`: one hub for each workspace: its documents, anchors, transactions, turns
 //! - [`lsp`]: one connection, from bytes to a hub's events and back
+//! - `setup`: what the user has set up, as it is now; [`env`]: the environment of a client
 //! - `models`: from the configuration to a provider; `clock`: time and ids
 //! - [`config`], [`paths`], [`log`], [`crash`]: what belongs to the user
 //! - [`doctor`], [`demo`]: the set-up checked, the product shown
@@ -30,6 +31,7 @@ pub mod connect;
 pub mod crash;
 pub mod demo;
 pub mod doctor;
+pub mod env;
 pub mod failure;
 pub mod frame;
 pub mod hello;
@@ -40,5 +42,6 @@ pub mod log;
 pub mod lsp;
 mod models;
 pub mod paths;
+mod setup;
 pub mod sidecar;
 pub mod wire;

@@ -26,12 +26,13 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tower_lsp::LspService;
 use tower_lsp::ls_types::InitializeParams;
 
+use crate::env::Env;
 use crate::hubs::Hubs;
 use face::Face;
 use transport::ExitReason;
 
-/// Serves one client over `reader` and `writer` until it exits or its stream ends.
-pub async fn serve_connection<R, W>(hubs: Arc<Hubs>, reader: R, writer: W) -> ExitReason
+/// Serves one client, whose process has the environment `env`, over `reader` and `writer` until it exits or its stream ends.
+pub async fn serve_connection<R, W>(hubs: Arc<Hubs>, reader: R, writer: W, env: Env) -> ExitReason
 where
     R: AsyncRead + Unpin + Send + 'static,
     W: AsyncWrite + Unpin + Send + 'static,
@@ -39,7 +40,7 @@ where
     let outbox = outbox::Outbox::default();
     let closed = outbox.closed();
     let id = hubs.next_client();
-    let (service, socket) = LspService::build(|client| Face::new(id, hubs, client, outbox))
+    let (service, socket) = LspService::build(|client| Face::new(id, hubs, client, outbox, env))
         .custom_method(method::STATUS, Face::status)
         .custom_method(method::TRANSACTION_LIST, Face::list)
         .custom_method(method::TRANSACTION_GET, Face::get)

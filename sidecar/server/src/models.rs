@@ -1,6 +1,6 @@
 //! Models: from what the user configured to a provider that can be asked.
 //!
-//! Owns: the choice of an adapter, reading its key from the environment that was passed in, and the
+//! Owns: the choice of an adapter, reading its key from the session's environment, and the
 //! recording that is played when nothing is configured.
 //! Must not know: sessions and turns.
 
@@ -10,8 +10,10 @@ use redline_providers::replay::{Recording, ReplayProvider};
 use redline_providers::{Api, ApiOptions, Connection, Secret};
 
 use crate::config::{Config, ModelRef, ProviderConfig, ProviderKind};
+use crate::env::Env;
 use crate::failure::Failure;
 use crate::hubs::{Model, Models};
+use crate::setup::Setup;
 
 /// The recording that is built in: it shows the product with no key and no network.
 const BUILT_IN: &str = include_str!("../demo/recording.jsonl");
@@ -19,27 +21,21 @@ const BUILT_IN: &str = include_str!("../demo/recording.jsonl");
 /// Name of the built-in recording's model.
 pub(crate) const BUILT_IN_NAME: &str = "replay/demo";
 
-/// Reads a variable of an environment.
-pub(crate) type ReadEnv = Box<dyn Fn(&str) -> Option<String> + Send + Sync>;
-
-/// The models of one configuration.
+/// The models of the user's configuration.
 pub(crate) struct ConfiguredModels {
-    /// The user's configuration.
-    pub(crate) config: Config,
-    /// Reads a variable of the environment that keys are taken from.
-    pub(crate) env: ReadEnv,
+    /// Where the configuration is.
+    pub(crate) setup: Arc<Setup>,
 }
 
 impl Models for ConfiguredModels {
     fn configured(&self) -> String {
-        self.config
-            .model
-            .as_ref()
-            .map_or_else(|| BUILT_IN_NAME.to_owned(), ToString::to_string)
+        let config = self.setup.config();
+        let model = config.model.as_ref();
+        model.map_or_else(|| BUILT_IN_NAME.to_owned(), ToString::to_string)
     }
 
-    fn open(&self, wanted: Option<&str>) -> Result<Model, Failure> {
-        open(self, wanted)
+    fn open(&self, wanted: Option<&str>, env: &Env) -> Result<Model, Failure> {
+        open(&self.setup.config(), wanted, env)
     }
 }
 
@@ -48,8 +44,7 @@ impl Models for ConfiguredModels {
 /// # Errors
 ///
 /// A failure that names the setting, when it does not lead to a model.
-fn open(models: &ConfiguredModels, wanted: Option<&str>) -> Result<Model, Failure> {
-    let config = &models.config;
+fn open(config: &Config, wanted: Option<&str>, env: &Env) -> Result<Model, Failure> {
     if let Some(fault) = &config.fault {
         return Err(fault.clone());
     }
@@ -75,7 +70,7 @@ fn open(models: &ConfiguredModels, wanted: Option<&str>) -> Result<Model, Failur
         )
     })?;
     match provider.kind {
-        ProviderKind::Api(api) => endpoint(models, &chosen, api, provider),
+        ProviderKind::Api(api) => endpoint(env, &chosen, api, provider),
         ProviderKind::Replay => replay(&chosen, provider),
     }
 }
@@ -90,7 +85,7 @@ fn built_in() -> Result<Model, Failure> {
 }
 
 fn endpoint(
-    models: &ConfiguredModels,
+    env: &Env,
     chosen: &ModelRef,
     api: Api,
     provider: &ProviderConfig,
@@ -106,20 +101,17 @@ fn endpoint(
     let api_key = match &provider.api_key_env {
         None => None,
         Some(name) => {
-            let value = (models.env)(name).filter(|value| !value.is_empty());
-            let value = value.ok_or_else(|| {
+            let value = env.get(name).ok_or_else(|| {
                 Failure::new(
                     "PROVIDER",
                     format!(
                         "the key of `{}` is missing: {name} is not set",
                         chosen.provider
                     ),
-                    format!(
-                        "set {name} where the sidecar is started, then run `redline serve` anew"
-                    ),
+                    format!("set {name} where your editor or this command is started"),
                 )
             })?;
-            Some(Secret::new(value))
+            Some(Secret::new(value.to_owned()))
         }
     };
     let connection = Connection {
@@ -174,4 +166,29 @@ fn replay(chosen: &ModelRef, provider: &ProviderConfig) -> Result<Model, Failure
 #[expect(clippy::disallowed_methods, reason = "no file of a workspace")]
 fn read_recording(file: &std::path::Path) -> std::io::Result<String> {
     std::fs::read_to_string(file)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used)]
+    use super::*;
+    use std::collections::BTreeMap;
+    use std::path::Path;
+
+    #[test]
+    fn the_key_comes_from_the_environment_of_the_session() {
+        let text = r#"
+            model = "local/m"
+            [providers.local]
+            api = "openai-chat"
+            base_url = "http://127.0.0.1:1/v1"
+            api_key_env = "SESSION_KEY"
+        "#;
+        let config = Config::parse(text, Path::new("config.toml")).unwrap();
+        let missing = open(&config, None, &Env::default()).err().unwrap();
+        assert_eq!(missing.code, "PROVIDER");
+        assert!(missing.message.contains("SESSION_KEY"), "{missing:?}");
+        let named = BTreeMap::from([("SESSION_KEY".to_owned(), "k".to_owned())]);
+        assert_eq!(open(&config, None, &Env::from(named)).unwrap().name, "m");
+    }
 }

@@ -9,6 +9,7 @@
 
 use crate::{
     connect::{Address, check_peer, welcome_frame},
+    env::Env,
     failure::Failure,
     frame::FrameReader,
     hello::{Build, Hello, Welcome, answer},
@@ -261,7 +262,7 @@ async fn client(sidecar: Arc<Sidecar>, mut stream: UnixStream) {
     // No greeting: a plain LSP client, which speaks version one.
     let Ok(hello) = serde_json::from_slice::<Hello>(&first.body) else {
         let _counted = Counted::new(&sidecar);
-        return run_client(&sidecar, stream, first.bytes).await;
+        return run_client(&sidecar, stream, first.bytes, Env::of_process()).await;
     };
     let welcome = answer(
         &sidecar.build,
@@ -275,7 +276,7 @@ async fn client(sidecar: Arc<Sidecar>, mut stream: UnixStream) {
         return;
     }
     match welcome {
-        Welcome::Serves { .. } => run_client(&sidecar, stream, first.after).await,
+        Welcome::Serves { .. } => run_client(&sidecar, stream, first.after, hello.env).await,
         Welcome::Retires => {
             drop(counted);
             sidecar.retire.notify_one();
@@ -284,11 +285,11 @@ async fn client(sidecar: Arc<Sidecar>, mut stream: UnixStream) {
     }
 }
 
-async fn run_client(sidecar: &Sidecar, stream: UnixStream, before: Vec<u8>) {
+async fn run_client(sidecar: &Sidecar, stream: UnixStream, before: Vec<u8>, env: Env) {
     let (reader, writer) = stream.into_split();
     sidecar
         .host
-        .serve(Cursor::new(before).chain(reader), writer)
+        .serve(Cursor::new(before).chain(reader), writer, env)
         .await;
 }
 

@@ -45,7 +45,7 @@ impl Hub {
             transactions: Vec::new(),
             approvals: Vec::new(),
             recovery: self.recovery.clone(),
-            notices: self.notices.clone(),
+            notices: self.all_notices(),
         };
         Box::new(move || v1::StatusResult {
             transactions: transactions(),
@@ -54,6 +54,13 @@ impl Hub {
     }
 
     /// A transaction as it stands, to be put in wire form by whoever asked.
+    /// What a person should know, of this user's set-up and of this workspace.
+    pub(super) fn all_notices(&self) -> Vec<String> {
+        let mut notices = (self.process.notices)();
+        notices.extend(self.notices.iter().cloned());
+        notices
+    }
+
     pub(super) fn later(&self, transaction: &Transaction) -> Later<v1::Transaction> {
         self.later_files(transaction, None)
     }

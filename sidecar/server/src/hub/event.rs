@@ -12,6 +12,7 @@ use tower_lsp::ls_types::{CodeAction, CodeActionOrCommand, Range, TextDocumentCo
 
 use super::turns::TurnNote;
 use super::work::Done;
+use crate::env::Env;
 use crate::failure::Failure;
 use crate::lsp::actions::ResolveData;
 use crate::lsp::outbox::Outbox;
@@ -35,6 +36,7 @@ pub(crate) enum Event {
         client: ClientId,
         profile: Box<ClientProfile>,
         outbox: Outbox,
+        env: Arc<Env>,
     },
     /// A client is gone; its documents go with it.
     Detach { client: ClientId },

@@ -16,6 +16,7 @@ use tower_lsp::ls_types::{
 use super::Hub;
 use super::documents::Copy;
 use super::event::ClientId;
+use super::present::Which;
 use crate::failure::Failure;
 use crate::lsp::actions::{self, InFile, Offer, ResolveData};
 use crate::lsp::diagnostics;
@@ -76,7 +77,7 @@ impl Hub {
         let lines = (range.start.line, range.end.line);
         // One line more on each side: an insertion is shown at the line before it.
         let around = line_bytes(copy, lines.0.saturating_sub(1), lines.1.saturating_add(1));
-        let hunks = self.hunks_within(&path, copy, Some(around));
+        let hunks = self.hunks_of(&path, copy, &Which::OpenWithin(around));
         let offered = std::cell::RefCell::new(Vec::new());
         let actions = actions::offer(&Offer {
             uri,

@@ -142,19 +142,30 @@ fn hunk(
     }
 }
 
-/// The hunks of one copy of `path` that wait for a decision, placed in its text and in its client's
-/// encoding: all of them, or those that meet or touch the bytes `within`.
+/// Which hunks of a copy are shown.
+#[derive(Debug, Clone)]
+pub(crate) enum Which {
+    /// Those that wait for a decision.
+    Open,
+    /// Those that meet or touch these bytes and wait for a decision.
+    OpenWithin(std::ops::Range<usize>),
+    /// Those that wait for a decision, and those that were accepted and are not saved.
+    Unsettled,
+}
+
+/// Hunks of one copy of `path`, placed in its text and in its client's encoding.
 pub(crate) fn document(
     transaction: &Transaction,
     path: &str,
     set: &HunkSet,
     text: &Rope,
     encoding: Encoding,
-    within: Option<std::ops::Range<usize>>,
+    which: &Which,
 ) -> Vec<v1::DocumentHunk> {
     let total = transaction.files().map(|file| file.hunks.len()).sum();
-    let indices: HashMap<&HunkId, u32> = numbered(transaction)
-        .find(|(file, _)| file.path == path)
+    let file = numbered(transaction).find(|(file, _)| file.path == path);
+    let is_unsaved = |id: &HunkId| file.is_some_and(|(file, _)| file.unsaved.contains(id));
+    let indices: HashMap<&HunkId, u32> = file
         .map(|(file, first)| {
             file.hunks
                 .iter()
@@ -164,18 +175,31 @@ pub(crate) fn document(
         })
         .unwrap_or_default();
     let mut lines = LineCounter::new(text);
-    let hunks: Vec<(&Hunk, std::ops::Range<usize>)> = match within {
-        Some(bytes) => set.in_range(bytes).collect(),
-        None => set.placed().collect(),
+    let hunks: Vec<(&Hunk, std::ops::Range<usize>)> = match which {
+        Which::OpenWithin(bytes) => set.in_range(bytes.clone()).collect(),
+        Which::Open | Which::Unsettled => set.placed().collect(),
     };
     hunks
         .into_iter()
-        .filter(|(each, _)| each.state.is_open())
-        .map(|(each, range)| {
+        .filter_map(|(each, range)| {
             let standing = match each.state {
+                HunkState::Pending => Standing::Pending,
                 HunkState::Conflict(_) => Standing::Conflict,
-                _ => Standing::Pending,
+                HunkState::Accepted { by_hand }
+                    if matches!(which, Which::Unsettled) && is_unsaved(&each.id) =>
+                {
+                    Standing::Accepted {
+                        unsaved: true,
+                        by_hand,
+                    }
+                }
+                HunkState::Accepted { .. } | HunkState::Rejected | HunkState::Withdrawn => {
+                    return None;
+                }
             };
+            Some((each, range, standing))
+        })
+        .map(|(each, range, standing)| {
             let sides = set.conflict(&each.id, text);
             let start_line = lines.line_of(range.start) + 1;
             let mut shown = hunk(each, standing, start_line, sides);

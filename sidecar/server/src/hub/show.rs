@@ -12,7 +12,8 @@ use redline_protocol::v1;
 use tower_lsp::ls_types::Diagnostic;
 
 use super::documents::Copy;
-use super::{Client, Hub, present};
+use super::present::{self, Which};
+use super::{Client, Hub};
 use crate::lsp::diagnostics;
 
 /// How long typing must pause before moved diagnostics are sent again.
@@ -83,7 +84,7 @@ impl Hub {
                         .map(|(path, copy)| v1::DocumentHunks {
                             uri: copy.uri.clone(),
                             version: copy.version,
-                            hunks: self.hunks_within(path, copy, None),
+                            hunks: self.hunks_of(path, copy, &Which::Unsettled),
                         })
                         .collect(),
                     counts,
@@ -111,13 +112,8 @@ impl Hub {
         client.outbox.diagnostics(&copy.uri, version, diagnostics);
     }
 
-    /// The hunks of one copy that wait for a decision and meet or touch the bytes `within`, or all, by place.
-    pub(super) fn hunks_within(
-        &self,
-        path: &str,
-        copy: &Copy,
-        within: Option<std::ops::Range<usize>>,
-    ) -> Vec<v1::DocumentHunk> {
+    /// Hunks of one copy, by place.
+    pub(super) fn hunks_of(&self, path: &str, copy: &Copy, which: &Which) -> Vec<v1::DocumentHunk> {
         let mut hunks: Vec<v1::DocumentHunk> = copy
             .sets
             .iter()
@@ -129,7 +125,7 @@ impl Hub {
                     set,
                     &copy.rope,
                     copy.encoding,
-                    within.clone(),
+                    which,
                 ))
             })
             .flatten()
@@ -140,7 +136,7 @@ impl Hub {
 
     /// The diagnostics of one copy.
     fn diagnostics(&self, path: &str, copy: &Copy) -> Vec<Diagnostic> {
-        self.hunks_within(path, copy, None)
+        self.hunks_of(path, copy, &Which::Open)
             .iter()
             .filter_map(|shown| diagnostics::diagnostic(shown, |line| line_length(copy, line)))
             .collect()

@@ -14,6 +14,7 @@ use redline_workspace::PrivateStore;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 
+use crate::env::Env;
 use crate::failure::Failure;
 use crate::frame::{self, FrameReader};
 use crate::hub::event::Event;
@@ -31,7 +32,7 @@ impl Models for NoModels {
         "none/none".to_owned()
     }
 
-    fn open(&self, _: Option<&str>) -> Result<Model, Failure> {
+    fn open(&self, _: Option<&str>, _: &Env) -> Result<Model, Failure> {
         Err(Failure::new("PROVIDER", "no model", ""))
     }
 }
@@ -41,7 +42,7 @@ fn hubs(state: &Path) -> Arc<Hubs> {
         private: Arc::new(PrivateStore::new(state.to_owned())),
         models: Arc::new(NoModels),
         in_process: true,
-        notices: Vec::new(),
+        notices: Arc::new(Vec::new),
         faults: None,
     })
 }
@@ -60,7 +61,12 @@ impl Client {
     async fn connect(hubs: &Arc<Hubs>, root: &Path, capabilities: Value) -> Self {
         let (stream, theirs) = tokio::io::duplex(1 << 20);
         let (reader, writer) = tokio::io::split(theirs);
-        let served = tokio::spawn(serve_connection(Arc::clone(hubs), reader, writer));
+        let served = tokio::spawn(serve_connection(
+            Arc::clone(hubs),
+            reader,
+            writer,
+            Env::default(),
+        ));
         let root = format!("file://{}", root.display());
         let mut client = Self {
             stream,
@@ -369,5 +375,102 @@ async fn a_document_closed_unsaved_waits_again() {
         .ask_until("redline/transaction/get", get, |transaction| {
             transaction["state"] == "pending"
         })
+        .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_decision_is_answered_with_its_own_files_unless_all_are_wanted() {
+    let root = tempfile::tempdir().unwrap();
+    let state = tempfile::tempdir().unwrap();
+    let hubs = hubs(state.path());
+    let mut proposer = Client::connect(&hubs, root.path(), json!({})).await;
+    let files: Vec<Value> = ["a", "b", "c"]
+        .map(|path| json!({"path": path, "text": "new\n"}))
+        .to_vec();
+    let content = json!({ "files": files }).to_string();
+    proposer
+        .ask("redline/transaction/propose", json!({"content": content}))
+        .await
+        .unwrap();
+    let mut client = Client::connect(&hubs, root.path(), json!({})).await;
+    for (path, all, answered, left) in [
+        ("a", false, vec!["a"], 2),
+        ("b", true, vec!["a", "b", "c"], 1),
+    ] {
+        let params = json!({"files": [{"path": path}], "allFiles": all});
+        let decided = client.ask("redline/transaction/reject", params).await;
+        let decided = decided.unwrap();
+        let files = decided["transaction"]["files"].as_array().unwrap();
+        let paths: Vec<&str> = files
+            .iter()
+            .map(|file| file["path"].as_str().unwrap())
+            .collect();
+        assert_eq!((paths, decided["left"].as_u64()), (answered, Some(left)));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_editor_that_asks_for_no_status_is_told_what_was_noticed() {
+    let root = tempfile::tempdir().unwrap();
+    let state = tempfile::tempdir().unwrap();
+    let hubs = Hubs::new(HubsOptions {
+        private: Arc::new(PrivateStore::new(state.path().to_owned())),
+        models: Arc::new(NoModels),
+        in_process: true,
+        notices: Arc::new(|| vec!["`modle` is no setting; did you mean `model`?".to_owned()]),
+        faults: None,
+    });
+    let mut plain = Client::connect(&hubs, root.path(), editor()).await;
+    let shown = plain
+        .wait(|message| message["method"] == "window/showMessage")
+        .await;
+    assert_eq!(shown["params"]["type"], 2, "a warning");
+    let text = shown["params"]["message"].as_str().unwrap();
+    assert!(text.contains("did you mean `model`"), "{text}");
+
+    let mut drawing = editor();
+    drawing["experimental"] = json!({"redline": {"version": 1, "review": true}});
+    let mut drawing = Client::connect(&hubs, root.path(), drawing).await;
+    let status = drawing.ask("redline/status", json!({})).await.unwrap();
+    assert!(status["notices"][0].as_str().unwrap().contains("modle"));
+    let told = |note: &Value| note["method"] == "window/showMessage";
+    assert!(!drawing.notes.iter().any(told), "it reads the status");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_accepted_hunk_is_shown_until_it_is_saved() {
+    let root = tempfile::tempdir().unwrap();
+    let (_state, hubs, id) = pending(root.path()).await;
+    let mut capabilities = editor();
+    capabilities["experimental"] = json!({"redline": {"version": 1, "review": true}});
+    let mut client = Client::connect(&hubs, root.path(), capabilities).await;
+    client.open("a.txt", TEXT).await;
+    let mut cli = Client::connect(&hubs, root.path(), json!({})).await;
+    let deciding = tokio::spawn(async move {
+        cli.ask("redline/transaction/accept", json!({"transactionId": id}))
+            .await
+    });
+    client.apply("a.txt", 2, "one\nTWO\nthree\n").await;
+    deciding.await.unwrap().unwrap();
+    let hunks = |message: &Value| message["params"]["documents"][0]["hunks"].clone();
+    let changed = |message: &Value| message["method"] == "redline/transaction/changed";
+    let shown = client
+        .wait(|message| changed(message) && hunks(message)[0]["hunk"]["unsaved"] == true)
+        .await;
+    let hunk = &hunks(&shown)[0];
+    assert_eq!(hunk["hunk"]["state"], "accepted");
+    assert_eq!(
+        (
+            &hunk["range"]["start"]["line"],
+            &hunk["range"]["end"]["line"]
+        ),
+        (&json!(1), &json!(2))
+    );
+    assert_eq!(shown["params"]["counts"]["pending"], 0);
+    std::fs::write(root.path().join("a.txt"), "one\nTWO\nthree\n").unwrap();
+    let document = json!({"textDocument": {"uri": client.uri("a.txt")}});
+    client.notify("textDocument/didSave", document).await;
+    client
+        .wait(|message| changed(message) && hunks(message) == json!([]))
         .await;
 }

@@ -31,6 +31,7 @@ use super::event::{ClientId, Event, HubHandle, Reply};
 use super::updates::Narrator;
 use super::view::{Overlaid, Overlay, SessionView};
 use super::{Hub, respond, updates};
+use crate::env::Env;
 use crate::failure::Failure;
 use crate::hubs::Model;
 use crate::lsp::outbox::{Message, Progress};
@@ -139,13 +140,21 @@ impl Hub {
         reply: Reply<v1::NewSessionResult>,
     ) {
         let made = self
-            .begin_session(client, params.model.as_deref())
+            .begin_session(client, params)
             .map(|session_id| v1::NewSessionResult { session_id });
         respond(reply, made);
     }
 
-    fn begin_session(&mut self, client: ClientId, model: Option<&str>) -> Result<String, Failure> {
-        let model = self.process.models.open(model)?;
+    fn begin_session(
+        &mut self,
+        client: ClientId,
+        params: v1::NewSessionParams,
+    ) -> Result<String, Failure> {
+        let env = match params.env {
+            Some(named) => Arc::new(Env::from(named)),
+            None => self.env_of(client),
+        };
+        let model = self.process.models.open(params.model.as_deref(), &env)?;
         let agent = Agent::new(AGENT, INSTRUCTION, Vec::new())
             .map_err(|error| Failure::internal(error.to_string()))?;
         let id = self.new_id("se_");
@@ -212,7 +221,7 @@ impl Hub {
             Some(id) => id.clone(),
             None => match self.current_session(client) {
                 Some(id) => id,
-                None => self.begin_session(client, None)?,
+                None => self.begin_session(client, v1::NewSessionParams::default())?,
             },
         };
         let place = params.context.or(linked);
@@ -608,9 +617,13 @@ impl Hub {
             .and_then(|id| self.transactions.get(id))
             .map(|transaction| transaction.totals().pending);
         let (level, text) = match (end, pending) {
-            (TurnEnd::Completed, Some(n)) if n > 0 => {
-                (MessageType::INFO, format!("{n} hunks wait for you"))
-            }
+            (TurnEnd::Completed, Some(n)) if n > 0 => (
+                MessageType::INFO,
+                match n {
+                    1 => "1 change waits for you".to_owned(),
+                    n => format!("{n} changes wait for you"),
+                },
+            ),
             (TurnEnd::Completed, _) => (MessageType::INFO, "done, nothing to review".to_owned()),
             (TurnEnd::Cancelled, _) => (MessageType::INFO, "stopped".to_owned()),
             (TurnEnd::Budget { .. }, _) => (

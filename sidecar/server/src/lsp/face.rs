@@ -31,6 +31,7 @@ use super::commands;
 use super::outbox::Outbox;
 use super::profile::ClientProfile;
 use super::written::Written;
+use crate::env::Env;
 use crate::failure::Failure;
 use crate::hub::event::{ClientId, Event, HubHandle, Later, Reply, Request, Verb};
 use crate::hubs::Hubs;
@@ -41,6 +42,7 @@ pub(crate) struct Face {
     hubs: Arc<Hubs>,
     client: Client,
     outbox: Outbox,
+    env: Arc<Env>,
     profile: OnceLock<ClientProfile>,
     routes: Mutex<Routes>,
 }
@@ -55,12 +57,19 @@ struct Routes {
 }
 
 impl Face {
-    pub(crate) fn new(id: ClientId, hubs: Arc<Hubs>, client: Client, outbox: Outbox) -> Self {
+    pub(crate) fn new(
+        id: ClientId,
+        hubs: Arc<Hubs>,
+        client: Client,
+        outbox: Outbox,
+        env: Env,
+    ) -> Self {
         Self {
             id,
             hubs,
             client,
             outbox,
+            env: Arc::new(env),
             profile: OnceLock::new(),
             routes: Mutex::default(),
         }
@@ -84,6 +93,7 @@ impl Face {
             client: self.id,
             profile: Box::new(profile.clone()),
             outbox: self.outbox.clone(),
+            env: Arc::clone(&self.env),
         });
         routes.roots.push((root.to_owned(), hub.clone()));
         routes.attached.push(hub.clone());
