@@ -81,14 +81,16 @@ mod tests {
             home: None,
         };
         fs::create_dir_all(&paths.config_dir).unwrap();
-        fs::write(paths.config_file(), "modle = \"a/b\"\n").unwrap();
+        let config =
+            |key: &str| format!("{key} = \"a/b\"\n[providers.a]\napi = \"replay\"\nfile = \"x\"\n");
+        fs::write(paths.config_file(), config("modle")).unwrap();
         let setup = Setup::read(&paths);
         let notices = setup.notices();
         assert!(
             notices[0].contains("modle") && notices[0].contains("model"),
             "{notices:?}"
         );
-        fs::write(paths.config_file(), "model = \"a/b\"\n").unwrap();
+        fs::write(paths.config_file(), config("model")).unwrap();
         setup.renew();
         assert_eq!(setup.notices(), Vec::<String>::new());
         let model = setup.config().model.clone().unwrap();

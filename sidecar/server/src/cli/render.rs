@@ -9,7 +9,7 @@ use redline_protocol::v1::{
 };
 use std::{fmt::Write as _, ops::Range};
 use unicode_width::UnicodeWidthStr;
-use words::{Words, window};
+use words::{Words, change_in, window};
 
 mod words;
 
@@ -34,6 +34,14 @@ pub(crate) enum Extent {
     Whole,
     /// The first lines, and how many follow.
     Preview,
+}
+
+/// How the lines of one side look.
+#[derive(Debug, Clone, Copy)]
+struct Side {
+    sign: char,
+    /// Of what both sides have, and of what only this one has.
+    styles: [Style; 2],
 }
 
 /// A rendered line of a hunk.
@@ -69,7 +77,7 @@ impl Renderer {
             out.push('\n');
             out.push_str(&self.file(file));
             for hunk in &file.hunks {
-                out.push_str(&self.hunk(hunk, total(transaction), None, Extent::Whole));
+                out.push_str(&self.hunk(transaction, hunk, None, Extent::Whole));
             }
         }
         out
@@ -119,16 +127,19 @@ impl Renderer {
         out
     }
 
-    /// A hunk: its line, its reason, its diff.
+    /// A hunk of a transaction: its line, its reason, its diff.
     pub(crate) fn hunk(
         self,
+        of: &Transaction,
         hunk: &Hunk,
-        total: usize,
         context: Option<&Context>,
         extent: Extent,
     ) -> String {
-        let mut out = self.hunk_line(hunk, total);
-        if let Some(rationale) = &hunk.rationale {
+        let mut out = self.hunk_line(hunk, total(of));
+        // What is said of the whole is not said again of each part.
+        if let Some(rationale) = &hunk.rationale
+            && of.rationale.as_ref() != Some(rationale)
+        {
             out.push_str(&self.reason(rationale));
         }
         let lines = match &hunk.conflict {
@@ -210,47 +221,39 @@ impl Renderer {
 
     fn changed_lines(self, hunk: &Hunk, extent: Extent) -> Vec<Line> {
         let words = Words::between(&hunk.removed, &hunk.added);
-        let side =
-            |sign: char, lines: &[String], spans: &[Vec<Range<usize>>], styles: [Style; 2]| {
-                lines
-                    .iter()
-                    .zip(spans)
-                    .map(|(line, spans)| self.line(sign, line, spans, styles, extent))
-                    .collect::<Vec<_>>()
-            };
-        let mut lines = side(
-            '-',
-            &hunk.removed,
-            &words.removed,
-            [Style::Removed, Style::RemovedWord],
-        );
-        lines.extend(side(
-            '+',
-            &hunk.added,
-            &words.added,
-            [Style::Added, Style::AddedWord],
-        ));
-        lines
+        let removed = Side {
+            sign: '-',
+            styles: [Style::Removed, Style::RemovedWord],
+        };
+        let added = Side {
+            sign: '+',
+            styles: [Style::Added, Style::AddedWord],
+        };
+        let mut out = Vec::with_capacity(hunk.removed.len() + hunk.added.len());
+        for (side, lines, spans, others) in [
+            (removed, &hunk.removed, &words.removed, &hunk.added),
+            (added, &hunk.added, &words.added, &hunk.removed),
+        ] {
+            for (at, (line, spans)) in lines.iter().zip(spans).enumerate() {
+                let shown = match extent {
+                    Extent::Whole => 0..line.len(),
+                    Extent::Preview => {
+                        let marked = spans.first().map(|span| span.start);
+                        let change = change_in(line, marked, others.get(at));
+                        window(line, change, self.preview_columns())
+                    }
+                };
+                out.push(self.line(side, line, spans, shown));
+            }
+        }
+        out
     }
 
-    /// A line with its words marked; in a preview no more of it than a few rows.
-    fn line(
-        self,
-        sign: char,
-        line: &str,
-        spans: &[Range<usize>],
-        [plain, word]: [Style; 2],
-        extent: Extent,
-    ) -> Line {
-        let window = match extent {
-            Extent::Whole => 0..line.len(),
-            Extent::Preview => {
-                let change = spans.first().map_or(0, |span| span.start);
-                window(line, change, self.preview_columns())
-            }
-        };
+    /// The part `window` of a line, with its words marked.
+    fn line(self, side: Side, line: &str, spans: &[Range<usize>], window: Range<usize>) -> Line {
+        let [plain, word] = side.styles;
         let mut out = String::new();
-        let mut text = sign.to_string();
+        let mut text = side.sign.to_string();
         if window.start > 0 {
             text.push('…');
         }

@@ -391,13 +391,13 @@ impl Review<'_> {
                 let path = &transaction.files[item.file()].path;
                 let around = walk::context(&self.surroundings.root, path, hunk);
                 self.renderer
-                    .hunk(hunk, total(transaction), around.as_ref(), extent)
+                    .hunk(transaction, hunk, around.as_ref(), extent)
             }
             None => {
                 let file = &transaction.files[item.file()];
                 let hunks = file.hunks.iter();
                 hunks
-                    .map(|hunk| self.renderer.hunk(hunk, total(transaction), None, extent))
+                    .map(|hunk| self.renderer.hunk(transaction, hunk, None, extent))
                     .collect()
             }
         };

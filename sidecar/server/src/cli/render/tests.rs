@@ -53,6 +53,11 @@ pub(crate) fn transaction(files: Vec<FileChange>) -> Transaction {
     }
 }
 
+/// A transaction of one hunk.
+fn one(hunk: &Hunk) -> Transaction {
+    transaction(vec![file("a", OperationKind::Edit, vec![hunk.clone()])])
+}
+
 fn plain() -> Renderer {
     Renderer {
         paint: Paint::new(false),
@@ -112,7 +117,7 @@ fn a_conflict_shows_three_sides() {
         proposed: vec!["c".to_owned()],
     });
     expect![[r#"
-        @@ 3 @@ 1/2 +2 −1 · conflict h_1
+        @@ 3 @@ 1/1 +2 −1 · conflict h_1
         ! conflict: line 3 was changed
           written against:
          a
@@ -121,7 +126,7 @@ fn a_conflict_shows_three_sides() {
           proposed:
         +c
     "#]]
-    .assert_eq(&plain().hunk(&hunk, 2, None, Extent::Whole));
+    .assert_eq(&plain().hunk(&one(&hunk), &hunk, None, Extent::Whole));
 }
 
 #[test]
@@ -132,10 +137,10 @@ fn a_long_hunk_is_cut_with_a_count_and_context_stands_around() {
         before: vec!["before".to_owned()],
         after: vec!["after".to_owned()],
     };
-    let text = plain().hunk(&long, 1, Some(&context), Extent::Preview);
+    let text = plain().hunk(&one(&long), &long, Some(&context), Extent::Preview);
     assert!(text.contains("\n before\n-let x = 1;\n+0\n"), "{text}");
     assert!(text.ends_with("… 23 more lines (p shows all)\n"), "{text}");
-    let text = plain().hunk(&long, 1, Some(&context), Extent::Whole);
+    let text = plain().hunk(&one(&long), &long, Some(&context), Extent::Whole);
     assert!(text.ends_with("+59\n after\n"), "{text}");
 }
 
@@ -157,14 +162,14 @@ fn a_preview_shows_a_few_rows_of_a_long_line_where_it_changes() {
     let mut long = hunk("h_1", 3);
     let text = |word: &str| format!("{}{word}{}", "same ".repeat(400), "tail ".repeat(400));
     (long.removed, long.added) = (vec![text("old")], vec![text("new")]);
-    let shown = plain().hunk(&long, 1, None, Extent::Preview);
+    let shown = plain().hunk(&one(&long), &long, None, Extent::Preview);
     let lines: Vec<&str> = shown.lines().collect();
     for (line, word) in [(lines[1], "old"), (lines[2], "new")] {
         assert!(line.contains(word) && line.width() <= 3 * 80, "{line}");
         assert!(line[1..].starts_with('…') && line.ends_with('…'), "{line}");
     }
     assert_eq!(lines[3], "… long lines are cut (p shows all)");
-    let whole = plain().hunk(&long, 1, None, Extent::Whole);
+    let whole = plain().hunk(&one(&long), &long, None, Extent::Whole);
     assert!(whole.contains(&text("new")) && !whole.contains('…'));
 }
 

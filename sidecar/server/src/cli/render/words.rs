@@ -67,6 +67,21 @@ fn trim(line: &str, range: Range<usize>) -> Range<usize> {
     start..start + text.trim().len()
 }
 
+/// The byte of `line` where it begins to differ: its first `marked` word, else where it leaves `other`, the line
+/// in its place on the other side.
+pub(super) fn change_in(line: &str, marked: Option<usize>, other: Option<&String>) -> usize {
+    if let Some(marked) = marked {
+        return marked;
+    }
+    let pairs = line
+        .char_indices()
+        .zip(other.map_or("", String::as_str).chars());
+    pairs
+        .take_while(|((_, one), other)| one == other)
+        .last()
+        .map_or(0, |((at, c), _)| at + c.len_utf8())
+}
+
 /// The part of `line` that is shown in `columns`: its start, or from a little before the byte `change` where
 /// that lies further on.
 pub(super) fn window(line: &str, change: usize, columns: usize) -> Range<usize> {
@@ -112,6 +127,14 @@ mod tests {
         assert_eq!(window(&line, 3, 40), 0..40);
         assert_eq!(window(&line, 70, 40), 60..100);
         assert_eq!(window("short", 0, 40), 0..5);
+    }
+
+    #[test]
+    fn a_change_is_found_with_and_without_marked_words() {
+        let other = "ab漢d".to_owned();
+        assert_eq!(change_in("ab漢c", None, Some(&other)), 5);
+        assert_eq!(change_in("ab漢c", None, None), 0);
+        assert_eq!(change_in("ab漢c", Some(2), Some(&other)), 2);
     }
 
     #[test]
