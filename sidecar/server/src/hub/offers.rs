@@ -129,16 +129,12 @@ impl Hub {
         let transaction = self.transactions.get(id)?;
         let file = transaction.file(path)?;
         let set = copy.sets.get(id)?;
+        let totals = transaction.totals();
         let mut in_file = InFile {
             pending: 0,
             conflicts: 0,
-            total: u32::try_from(
-                transaction
-                    .files()
-                    .map(|file| file.hunks.len())
-                    .sum::<usize>(),
-            )
-            .unwrap_or(u32::MAX),
+            all_pending: totals.pending,
+            all_conflicts: totals.conflicts,
             revision: transaction.revision(),
             edit_only: matches!(file.operation, OperationKind::Edit),
         };

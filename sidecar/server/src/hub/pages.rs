@@ -5,69 +5,59 @@
 //!
 //! A page is a real file in the private store, since plain editors open nothing else.
 
+use std::path::PathBuf;
+use std::sync::Arc;
+
 use redline_edits::HunkId;
 use redline_protocol::v1;
-use redline_workspace::Transaction;
+use redline_workspace::{PrivateStore, Transaction};
 use tower_lsp::ls_types::MessageType;
 
-use super::event::{ClientId, Page, Reply};
+use super::event::{ClientId, Later, Page, Reply};
 use super::{Hub, present, respond};
 use crate::failure::Failure;
 use crate::lsp::outbox::Message;
 
+/// The text of a page, put together on the worker.
+type Text = Later<String>;
+
 impl Hub {
     pub(super) fn show_page(&mut self, client: ClientId, page: Page, reply: Reply<()>) {
-        let written = match page {
+        let page = match page {
             Page::Diff(id) => self.diff_page(id),
             Page::Sides(params) => self.sides_page(client, &params),
         };
-        let shown = written.and_then(|(name, text)| self.open_page(client, &name, &text));
-        respond(reply, shown);
-    }
-
-    fn open_page(&self, client: ClientId, name: &str, text: &str) -> Result<(), Failure> {
-        let Some(client) = self.clients.get(&client) else {
-            return Ok(());
-        };
-        if !client.profile.show_document {
-            client.outbox.push(Message::Show {
-                level: MessageType::INFO,
-                text: text.to_owned(),
-            });
-            return Ok(());
+        match page {
+            Ok((name, text)) => self.open_page(client, name, text, reply),
+            Err(failure) => respond(reply, Err(failure)),
         }
-        let path = self.write_page(name, text).map_err(|reason| {
-            Failure::new(
-                "IO",
-                format!("the page could not be written: {reason}"),
-                "look at the disk that holds XDG_STATE_HOME",
-            )
-        })?;
-        client
-            .outbox
-            .push(Message::ShowDocument { path, line: None });
-        Ok(())
     }
 
-    /// Pages of one workspace share a folder of the user's private store.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the private store is no workspace"
-    )]
-    fn write_page(&self, name: &str, text: &str) -> Result<std::path::PathBuf, String> {
-        let folder = self
-            .process
-            .private
-            .folder("pages")
-            .map_err(|error| error.to_string())?;
-        let folder = folder.join(self.workspace.root().id());
-        std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-        let path = folder.join(name);
-        std::fs::write(&path, text).map_err(|error| error.to_string())?;
-        Ok(path)
+    /// Writes the page on the worker, and has the client open it.
+    fn open_page(&self, client: ClientId, name: String, text: Text, reply: Reply<()>) {
+        let Some(client) = self.clients.get(&client) else {
+            return;
+        };
+        let (opens, outbox) = (client.profile.show_document, client.outbox.clone());
+        let private = Arc::clone(&self.process.private);
+        let workspace_id = self.workspace.root().id().to_owned();
+        self.worker.run("page", move || {
+            let text = text();
+            let shown = if opens {
+                write_page(&private, &workspace_id, &name, &text)
+                    .map(|path| Message::ShowDocument { path, line: None })
+            } else {
+                Ok(Message::Show {
+                    level: MessageType::INFO,
+                    text,
+                })
+            };
+            respond(reply, shown.map(|message| outbox.push(message)));
+            None
+        });
     }
 
-    fn diff_page(&self, id: Option<String>) -> Result<(String, String), Failure> {
+    fn diff_page(&self, id: Option<String>) -> Result<(String, Text), Failure> {
         let transactions: Vec<&Transaction> = match &id {
             Some(id) => vec![
                 self.transactions
@@ -87,19 +77,26 @@ impl Hub {
                 "ask for a change, or pipe a patch to `redline propose`",
             ));
         }
-        let mut text = String::new();
-        for transaction in transactions {
-            diff_text(&self.later(transaction)(), &mut text);
-        }
+        let shown: Vec<_> = transactions
+            .into_iter()
+            .map(|transaction| self.later(transaction))
+            .collect();
         let name = id.unwrap_or_else(|| "pending".to_owned());
-        Ok((format!("{name}.diff"), text))
+        let text = move || {
+            let mut text = String::new();
+            for transaction in shown {
+                diff_text(&transaction(), &mut text);
+            }
+            text
+        };
+        Ok((format!("{name}.diff"), Box::new(text)))
     }
 
     fn sides_page(
         &self,
         client: ClientId,
         params: &v1::SplitParams,
-    ) -> Result<(String, String), Failure> {
+    ) -> Result<(String, Text), Failure> {
         let id = HunkId::new(params.hunk.id.clone());
         let transaction = self
             .transactions
@@ -135,8 +132,34 @@ impl Hub {
                 page.push('\n');
             }
         }
-        Ok((format!("{id}.md"), page))
+        Ok((format!("{id}.md"), Box::new(move || page)))
     }
+}
+
+/// Pages of one workspace share a folder of the user's private store.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the private store is no workspace"
+)]
+fn write_page(
+    private: &PrivateStore,
+    workspace_id: &str,
+    name: &str,
+    text: &str,
+) -> Result<PathBuf, Failure> {
+    let failed = |reason: &dyn std::fmt::Display| {
+        Failure::new(
+            "IO",
+            format!("the page could not be written: {reason}"),
+            "look at the disk that holds XDG_STATE_HOME",
+        )
+    };
+    let folder = private.folder("pages").map_err(|error| failed(&error))?;
+    let folder = folder.join(workspace_id);
+    std::fs::create_dir_all(&folder).map_err(|error| failed(&error))?;
+    let path = folder.join(name);
+    std::fs::write(&path, text).map_err(|error| failed(&error))?;
+    Ok(path)
 }
 
 /// A transaction as a diff that editors colour, with its rationales between the hunks.

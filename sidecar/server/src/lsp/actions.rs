@@ -63,8 +63,10 @@ pub(crate) struct ResolveData {
 pub(crate) struct InFile {
     pub(crate) pending: usize,
     pub(crate) conflicts: usize,
-    /// Hunks of the transaction, in all its files.
-    pub(crate) total: u32,
+    /// What waits in the whole transaction, conflicts left out.
+    pub(crate) all_pending: usize,
+    /// Conflicts in the whole transaction.
+    pub(crate) all_conflicts: usize,
     pub(crate) revision: u64,
     /// The file is only edited, so that its acceptance can be an edit.
     pub(crate) edit_only: bool,
@@ -194,7 +196,8 @@ fn whole(offer: &Offer<'_>, shown: &DocumentHunk, actions: &mut Vec<CodeActionOr
     .unwrap_or_default();
     let all = json!({"transactionId": id, "revision": in_file.revision});
     let file_name = format!("{} ({})", offer.path, hunks(in_file.pending));
-    let all_name = format!("({})", hunks(in_file.total as usize));
+    let accepted = format!("({})", hunks(in_file.all_pending));
+    let rejected = format!("({})", hunks(in_file.all_pending + in_file.all_conflicts));
     let command = |verb: &str, name: &str, command: &str, argument: &Value| {
         by_command(offer, title(verb, name), command, argument.clone(), None)
     };
@@ -219,17 +222,17 @@ fn whole(offer: &Offer<'_>, shown: &DocumentHunk, actions: &mut Vec<CodeActionOr
         });
     }
     actions.push(command("Reject file", &file_name, command::REJECT, &file));
-    if in_file.conflicts == 0 {
+    if in_file.conflicts == 0 && in_file.all_conflicts == 0 {
         actions.push(command(
             "Accept transaction",
-            &all_name,
+            &accepted,
             command::ACCEPT,
             &all,
         ));
     }
     actions.push(command(
         "Reject transaction",
-        &all_name,
+        &rejected,
         command::REJECT,
         &all,
     ));
@@ -372,6 +375,16 @@ mod tests {
         hunks: &[DocumentHunk],
         line: u32,
     ) -> Vec<CodeActionOrCommand> {
+        offered_beside(profile, hunks, line, 0)
+    }
+
+    /// What is offered where as many conflicts wait in other files of the transaction.
+    fn offered_beside(
+        profile: &ClientProfile,
+        hunks: &[DocumentHunk],
+        line: u32,
+        conflicts_elsewhere: usize,
+    ) -> Vec<CodeActionOrCommand> {
         let conflicts = hunks
             .iter()
             .filter(|shown| shown.hunk.state == HunkState::Conflict)
@@ -386,7 +399,8 @@ mod tests {
                 Some(InFile {
                     pending: hunks.len() - conflicts,
                     conflicts,
-                    total: 4,
+                    all_pending: 4,
+                    all_conflicts: conflicts + conflicts_elsewhere,
                     revision: 7,
                     edit_only: true,
                 })
@@ -412,6 +426,24 @@ mod tests {
                 }
             })
             .collect()
+    }
+
+    #[test]
+    fn a_conflict_in_another_file_keeps_the_whole_from_being_accepted() {
+        let hunks = [shown(3, 4, &["old"], &["new", "newer"])];
+        let whole = |elsewhere| {
+            let mut titles = titles(&offered_beside(&profile(), &hunks, 3, elsewhere));
+            titles.retain(|title| title.contains("transaction"));
+            titles
+        };
+        assert_eq!(
+            whole(0),
+            [
+                "command: Accept transaction (4 hunks)",
+                "command: Reject transaction (4 hunks)"
+            ]
+        );
+        assert_eq!(whole(1), ["command: Reject transaction (5 hunks)"]);
     }
 
     #[test]
