@@ -62,7 +62,7 @@ pub const PROVIDER_SETTINGS: &[Setting] = &[
         key: "api_key_env",
         takes: "the name of an environment variable",
         default: "ANTHROPIC_API_KEY or OPENAI_API_KEY at the vendor's own address, else no key is sent",
-        doc: "Where its key is found. The key itself never stands in a file.",
+        doc: "Where its key is found, in the environment of the editor or terminal that asks. The key itself never stands in a file.",
     },
     Setting {
         key: "version",
