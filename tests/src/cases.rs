@@ -7,7 +7,8 @@
 //! - `load`: folders and rows · `entry`: what a path holds · `step`: steps · `fault`: injected failures
 //! - `world`: the workspace of one row · `server`: the child that serves it
 //! - `play`, `proposal`, `decision`: the steps carried out · `crash`: rows that kill the server
-//! - `permissions`: rows that ask the gate · `expect`, `facts`: comparison
+//! - `permissions`: rows that ask the gate · `processes`: rows that run a command
+//! - `expect`, `facts`: comparison
 
 mod crash;
 mod decision;
@@ -19,6 +20,7 @@ mod load;
 mod observe;
 mod permissions;
 mod play;
+pub mod processes;
 mod proposal;
 pub mod server;
 mod step;
@@ -185,6 +187,7 @@ fn play(row: &Row) -> Result<Verdict> {
     }
     let observed = match row.kind() {
         "permissions" => permissions::play(row)?,
+        "processes" => return processes::play(row),
         _ => play::play(row, &faults)?,
     };
     Ok(expect::judge(&observed, &expected, row.get("limits")))

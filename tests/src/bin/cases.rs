@@ -12,6 +12,9 @@ fn main() -> ExitCode {
     if arguments.first().is_some_and(|word| word == "serve") {
         return cases::server::serve(&arguments[1..]);
     }
+    if arguments.first().is_some_and(|word| word == "command") {
+        return cases::processes::command();
+    }
     let mut folders = Vec::new();
     let mut options = cases::Options::default();
     let mut rest = arguments.into_iter();

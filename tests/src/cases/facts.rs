@@ -47,6 +47,9 @@ fn same_fact(wanted: &str) -> &'static [&'static str] {
         }
         "inexact:indent" => &["inexact:indentation"],
         "reanchored" => &["rebased", "moved"],
+        "binary" => &["binary_bytes"],
+        "ansi" | "ansi_stripped" | "escapes_removed" | "control_sequences" => &["escapes"],
+        "lossy" | "invalid_utf8" | "replaced" => &["not_utf8", "binary_bytes"],
         "overwrite" => &["overwrites", "replaces"],
         _ => &[],
     }

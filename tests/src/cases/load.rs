@@ -130,10 +130,6 @@ impl Row {
 
     /// Why the row cannot be played here, if it cannot.
     pub(super) fn why_skipped(&self) -> Result<Option<String>> {
-        let kind = self.kind();
-        if kind == "processes" {
-            return Ok(Some(format!("kind {kind} is not covered yet")));
-        }
         if self.get("executable") == &Value::Bool(false) {
             return Ok(Some("its data is not enough to run it".to_owned()));
         }
