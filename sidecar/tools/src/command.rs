@@ -80,10 +80,13 @@ impl WorkspaceCommand {
             stdin: command.stdin.clone().map(String::into_bytes),
             terminal: command.terminal,
             timeout,
+            background: command.action == "start",
+            undoable: true,
             network: true,
             origin: JobOrigin {
                 session_id: Some(context.session.to_owned()),
                 turn_id: Some(context.turn.to_owned()),
+                title: self.host.turn_title(),
                 call_id: Some(context.call_id.to_owned()),
                 approval_id: context.resumes.map(str::to_owned),
                 operation_hash: Some(operation.hash().as_str().to_owned()),

@@ -11,7 +11,7 @@ mod segment;
 mod store;
 mod target;
 
-pub(crate) use format::{Change, Edit, Entry, Header, VERSION, What};
+pub(crate) use format::{Change, Edit, Entry, Header, VERSION, What, apply};
 pub use reverse::Refusal;
 pub(crate) use reverse::{Buried, Contest, Contested, Reversal, reverse};
 pub use store::CheckpointSummary;

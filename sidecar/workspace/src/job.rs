@@ -40,7 +40,7 @@ mod tests;
 
 pub use capture::{Kept, StreamTotals};
 pub use error::JobError;
-pub use jobs::{JobOptions, Jobs};
+pub use jobs::{EditorSaves, JobOptions, Jobs, NoEditors};
 pub use limits::{JobLimits, MAX_STDIN_BYTES};
 pub use plain::{Plain, Removed, plain};
 pub use program::{Program, ProgramPlace, Programs};

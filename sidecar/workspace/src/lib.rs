@@ -26,7 +26,7 @@
 //! `private` what belongs to the user alone ·
 //! `sessions` conversations as they are kept ·
 //! `env` what commands see, and which values are secrets ·
-//! `job` running commands ·
+//! `job` running commands · `changes` what they change ·
 //! `process` starting programs that outlive us ·
 //! `named_files`, `git_programs` what a command would meet.
 #![expect(
@@ -36,6 +36,7 @@
 
 mod approvals;
 mod boundary;
+mod changes;
 mod checkpoint;
 mod commit;
 mod effect;
@@ -71,6 +72,7 @@ pub use approvals::{
     OperationStanding, Shown, Voice,
 };
 pub use boundary::{Batch, PathError, PathRules, Place, RootOptions, WorkspacePath, WorkspaceRoot};
+pub use changes::{ChangeLimits, ChangeSummary, Gap, Observed};
 pub use checkpoint::{CheckpointSummary, Refusal};
 pub use commit::{
     CommitError, CommitRequest, Committed, ConflictReport, Delivery, OpenDocument, Prepared,
@@ -84,10 +86,10 @@ pub use env::{
 pub use git_programs::git_programs;
 pub use handle::{Kind, Stat};
 pub use job::{
-    Borders, Heard, JOB_MARK, JobError, JobLimits, JobListener, JobOptions, JobOrigin, JobRecord,
-    JobSpec, JobState, JobStream, JobView, Jobs, Kept, Launch, MAX_STDIN_BYTES, NoSandbox, Plain,
-    ProcessRecord, Program, ProgramPlace, ProgramRecord, Programs, Removed, Sandbox, StreamTotals,
-    Wake, job_of_process, plain,
+    Borders, EditorSaves, Heard, JOB_MARK, JobError, JobLimits, JobListener, JobOptions, JobOrigin,
+    JobRecord, JobSpec, JobState, JobStream, JobView, Jobs, Kept, Launch, MAX_STDIN_BYTES,
+    NoEditors, NoSandbox, Plain, ProcessRecord, Program, ProgramPlace, ProgramRecord, Programs,
+    Removed, Sandbox, StreamTotals, Wake, job_of_process, plain,
 };
 pub use journal::{Finding, Follower, Journal, JournalOptions, Record as JournalRecord, Report};
 pub use list::{Listed, ListedKind, Listing, list};

@@ -10,12 +10,13 @@ mod draft;
 mod error;
 mod standing;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use redline_edits::{HunkId, OperationKind};
 use serde_json::json;
 
 use crate::boundary::Batch;
+use crate::changes::RAN;
 use crate::checkpoint::{
     Change, Checkpoint, CheckpointSummary, Entry, Now, Refusal, Reversal, reverse,
 };
@@ -159,7 +160,10 @@ impl Workspace {
             return Err(unknown());
         }
         let contests = reversals.into_iter().filter_map(|one| one.contest);
-        let refusals: Vec<Refusal> = contests.map(|contest| contest.refusal).collect();
+        let mut refusals: Vec<Refusal> = contests.map(|contest| contest.refusal).collect();
+        if direction == Direction::Undo {
+            refusals.extend(observed(&changes));
+        }
         if let (Some(waiting), false) = (fresh, refusals.is_empty()) {
             return Err(under_review(waiting));
         }
@@ -288,11 +292,27 @@ impl Workspace {
     }
 }
 
+/// Changes of which it is not certain that the turn made them: a person looks at them before they are taken back.
+fn observed(changes: &[Change]) -> impl Iterator<Item = Refusal> {
+    let mut seen = BTreeSet::new();
+    changes.iter().filter_map(move |change| {
+        let why = change.observed.as_ref()?;
+        seen.insert(&change.path).then(|| Refusal {
+            path: change.path.clone(),
+            line: None,
+            reason: why.reason(),
+        })
+    })
+}
+
 /// The latest turn or transaction that can be undone or redone, by the journal's order of commits.
 fn latest(workspace: &Workspace, direction: Direction) -> Result<String, UndoError> {
     let (mut done, mut undone): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
     for record in workspace.journal().changed_since(0)? {
-        if !matches!(record.kind.as_str(), "committed" | standing::COMPLETED) {
+        if !matches!(
+            record.kind.as_str(),
+            "committed" | standing::COMPLETED | RAN
+        ) {
             continue;
         }
         let text = |key: &str| record.data.get(key).and_then(|value| value.as_str());

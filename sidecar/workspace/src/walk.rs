@@ -10,6 +10,7 @@ use ignore::overrides::{Override, OverrideBuilder};
 use ignore::{WalkBuilder, WalkState};
 
 use crate::boundary::{PathError, STORE, WorkspacePath, WorkspaceRoot};
+use crate::handle::Stat;
 
 /// Texts that lie over the disk, by path: an open document or a proposed text; `None` for a file that is
 /// to go.
@@ -175,6 +176,36 @@ impl<'a> Walk<'a> {
                 return;
             }
         }
+    }
+
+    /// Everything, with what the file system says of it, in no order, walked by `threads` threads.
+    pub(crate) fn stats(
+        &mut self,
+        threads: usize,
+        cancel: &AtomicBool,
+    ) -> Vec<(WorkspacePath, Stat)> {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let (root, scope) = (self.root, self.scope);
+        self.builder
+            .threads(threads.max(1))
+            .build_parallel()
+            .run(|| {
+                let sender = sender.clone();
+                Box::new(move |entry| {
+                    if cancel.load(Ordering::Relaxed) {
+                        return WalkState::Quit;
+                    }
+                    if let Ok(entry) = entry
+                        && let Some(path) = admitted(root, scope, entry.path())
+                        && let Ok(stat) = rustix::fs::lstat(entry.path())
+                    {
+                        let _ = sender.send((path, Stat::from(stat)));
+                    }
+                    WalkState::Continue
+                })
+            });
+        drop(sender);
+        receiver.into_iter().collect()
     }
 
     /// The regular files, sorted, walked by `threads` threads.

@@ -22,6 +22,9 @@ pub trait CommandHost: Send + Sync {
     /// Names and values of secrets that are in no env, such as keys of providers: masked in all output.
     fn secrets(&self) -> Vec<(String, String)>;
 
+    /// The turn in a few words: what its checkpoint is called in lists.
+    fn turn_title(&self) -> Option<String>;
+
     /// Paths of documents that editors hold with unsaved changes: a command does not see these.
     fn unsaved(&self) -> Vec<String>;
 }

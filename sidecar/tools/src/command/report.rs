@@ -191,6 +191,13 @@ fn summary(record: &JobRecord) -> Map<String, Value> {
     if record.ended_processes > 0 {
         put("ended_processes", json!(record.ended_processes));
     }
+    if let Some(changes) = record
+        .changes
+        .as_ref()
+        .filter(|changes| !changes.is_empty())
+    {
+        put("changes", json!(changes));
+    }
     if !record.notes.is_empty() {
         put("notes", json!(record.notes));
     }

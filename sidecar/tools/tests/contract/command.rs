@@ -10,7 +10,7 @@ use redline_tools::{
     WorkspaceCommand,
 };
 use redline_workspace::{
-    EnvSnapshot, Ids, JobLimits, JobOptions, Jobs, JournalOptions, NoSandbox, RootOptions, SealKey,
+    EnvSnapshot, Ids, JobLimits, JobOptions, Jobs, JournalOptions, RootOptions, SealKey,
     SessionEnv, Workspace, WorkspaceOptions,
 };
 use serde_json::{Map, Value, json};
@@ -42,15 +42,14 @@ impl Host {
             journal: JournalOptions::default(),
         };
         let (workspace, _) = Workspace::open(view.path(), options).unwrap();
+        let ids = Arc::new(Counting(AtomicU64::new(1)));
         let options = JobOptions {
-            clock: Arc::new(|| 1_700_000_000_000),
-            ids: Arc::new(Counting(AtomicU64::new(1))),
-            sandbox: Arc::new(NoSandbox),
             limits: JobLimits {
                 head_bytes: 200,
                 tail_bytes: 200,
                 ..JobLimits::default()
             },
+            ..JobOptions::new(Arc::new(|| 1_700_000_000_000), ids)
         };
         let (jobs, _) = Jobs::open(workspace, options);
         let env = SessionEnv::new([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]);
@@ -86,6 +85,10 @@ impl CommandHost for Host {
 
     fn secrets(&self) -> Vec<(String, String)> {
         vec![("provider key".to_owned(), "canary-provider".to_owned())]
+    }
+
+    fn turn_title(&self) -> Option<String> {
+        None
     }
 
     fn unsaved(&self) -> Vec<String> {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! file   := header entry*
-//! entry  := change          one path, by one commit
+//! entry  := change          one path, by one commit or one command
 //!         | review          an undo or redo of what stands before this line waits for its reviewer
 //!         | undone          everything before this line was taken back
 //!         | redone          the changes since it was undone have put it back
@@ -15,6 +15,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::changes::Observed;
 use crate::commit::Fingerprint;
 
 /// The version that this code writes.
@@ -62,7 +63,7 @@ pub(crate) enum Entry {
     },
 }
 
-/// One path, changed by one commit.
+/// One path, changed by one commit or by one command (then both ids are the job's).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Change {
     /// The commit.
@@ -84,6 +85,9 @@ pub(crate) struct Change {
     /// Folders that were made for it, outermost first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) made: Vec<String>,
+    /// A command was there when it changed; whether the command made the change is not certain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) observed: Option<Observed>,
 }
 
 /// What was done to a path, with its identity before and after.
@@ -107,6 +111,19 @@ pub(crate) enum What {
     },
     /// The text of an open document changed; the revisions are of texts.
     Document { before: String, after: String },
+}
+
+impl What {
+    /// The revision of what it left there; None when nothing is there.
+    pub(crate) fn revision_after(&self) -> Option<&str> {
+        match self {
+            Self::Disk { after, .. } | Self::Created { after } | Self::Renamed { after, .. } => {
+                Some(&after.revision)
+            }
+            Self::Document { after, .. } => Some(after),
+            Self::Deleted { .. } => None,
+        }
+    }
 }
 
 /// One line edit, in the text before it.

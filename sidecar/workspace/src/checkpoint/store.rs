@@ -183,6 +183,19 @@ impl<'a> Checkpoints<'a> {
         lines::append(self.store, &file, &bytes)
     }
 
+    /// Adds entries to a checkpoint, which is begun when there is none. What they keep is in its folder already.
+    pub(crate) fn append(&self, header: &Header, entries: &[Entry]) -> Result<(), StoreError> {
+        let file = Self::folder(&header.id)?.join("checkpoint.ndjson")?;
+        let mut bytes = Vec::new();
+        if !lines::exists(self.store, &file)? {
+            self.push(&mut bytes, &Line::Header(header.clone()))?;
+        }
+        for entry in entries {
+            self.push(&mut bytes, &Line::Entry(entry.clone()))?;
+        }
+        lines::append(self.store, &file, &bytes)
+    }
+
     /// Adds one entry to a checkpoint that is there.
     pub(crate) fn mark(&self, id: &str, entry: Entry, again: bool) -> Result<(), StoreError> {
         if again

@@ -328,6 +328,7 @@ impl<'a> Drafting<'a> {
             edits,
             kept,
             made: Vec::new(),
+            observed: None,
         });
     }
 

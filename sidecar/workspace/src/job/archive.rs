@@ -112,6 +112,9 @@ impl Jobs {
             record.notes.push(
                 "the sidecar that watched it ended before it; how it ended is not known".to_owned(),
             );
+            record
+                .notes
+                .push("undo does not cover what it changed".to_owned());
             if let Err(error) = record.save(store) {
                 record
                     .notes

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::capture::{Capture, StreamTotals};
 use super::error::JobError;
 use super::files;
-use super::jobs::{Jobs, lock};
+use super::jobs::{EditorSaves, Jobs, lock};
 use super::launch::{self, Talk};
 use super::pump::Pump;
 use super::record::{self, JobRecord, JobState, ProcessRecord, VERSION};
@@ -16,6 +16,7 @@ use super::sandbox::{Borders, Launch};
 use super::spec::JobSpec;
 use super::tree::{self, MARK, Tree};
 use super::watch::JobStream;
+use crate::changes::{self, Before, ChangeLimits, Changed, Observed, Recorded};
 use crate::handle::Folder;
 use crate::sources::Clock;
 use crate::workspace::Workspace;
@@ -35,9 +36,10 @@ impl Jobs {
         let id = self.inner.options.ids.next("job_");
         let launch = self.launch(&spec, &id)?;
         self.prune()?;
-        let record = self.record(&id, &spec);
+        let mut record = self.record(&id, &spec);
         record.install(workspace.store())?;
-        match self.spawn(spec, record, &launch, &folder) {
+        let before = spec.undoable.then(|| self.look(&mut record));
+        match self.spawn(spec, record, before.flatten(), &launch, &folder) {
             Ok(running) => Ok(running),
             Err(error) => {
                 // Nothing ran, so nothing is kept.
@@ -50,7 +52,8 @@ impl Jobs {
     fn spawn(
         &self,
         spec: JobSpec,
-        record: JobRecord,
+        mut record: JobRecord,
+        before: Option<Before>,
         launch: &Launch,
         folder: &Folder,
     ) -> Result<Arc<Running>, JobError> {
@@ -88,7 +91,6 @@ impl Jobs {
             started: tree::start_of(pid).unwrap_or(0),
         };
         files::note_process(&own, &process);
-        let mut record = record;
         record.process = Some(process);
         let id = record.id.clone();
         let running = Arc::new(Running::new(record, stdout, stderr, ringing));
@@ -105,10 +107,22 @@ impl Jobs {
             watched,
             child,
         };
-        lock(&self.inner.running).insert(id.clone(), running.clone());
+        {
+            let mut all = lock(&self.inner.running);
+            for (other, job) in all.iter() {
+                job.live().beside.insert(id.clone());
+                running.live().beside.insert(other.clone());
+            }
+            all.insert(id.clone(), running.clone());
+        }
+        let options = &self.inner.options;
         let watcher = Watcher {
             workspace: self.inner.workspace.clone(),
-            clock: self.inner.options.clock.clone(),
+            clock: options.clock.clone(),
+            saves: options.saves.clone(),
+            changes: options.changes.clone(),
+            before,
+            background: spec.background,
             all: self.inner.running.clone(),
             id: id.clone(),
         };
@@ -122,6 +136,19 @@ impl Jobs {
                 Err(start(error))
             }
         }
+    }
+
+    /// Looks at the workspace before the command runs.
+    fn look(&self, record: &mut JobRecord) -> Option<Before> {
+        let inner = &self.inner;
+        let before = changes::before(&inner.workspace, &inner.shadow, &inner.options.changes);
+        before
+            .map_err(|error| {
+                record
+                    .notes
+                    .push(format!("undo does not cover what it changes: {error}"))
+            })
+            .ok()
     }
 
     fn launch(&self, spec: &JobSpec, id: &str) -> Result<Launch, JobError> {
@@ -181,6 +208,7 @@ impl Jobs {
             stdout: StreamTotals::default(),
             stderr: StreamTotals::default(),
             ended_processes: 0,
+            changes: None,
             notes: Vec::new(),
         }
     }
@@ -190,6 +218,10 @@ impl Jobs {
 struct Watcher {
     workspace: Workspace,
     clock: Arc<dyn Clock>,
+    saves: Arc<dyn EditorSaves>,
+    changes: ChangeLimits,
+    before: Option<Before>,
+    background: bool,
     all: Arc<Mutex<BTreeMap<String, Arc<Running>>>>,
     id: String,
 }
@@ -205,6 +237,7 @@ impl Watcher {
         record.ended_at_ms = Some(self.clock.now_ms());
         record.ended_processes = ended.ended_processes;
         record.notes.extend(ended.notes);
+        self.compare(&running, &mut record);
         for (stream, kept, totals) in [
             (JobStream::Stdout, &view.stdout, record.stdout),
             (JobStream::Stderr, &view.stderr, record.stderr),
@@ -224,6 +257,55 @@ impl Watcher {
         // From here on its record is what there is of it.
         lock(&self.all).remove(&self.id);
         running.finish(record);
+    }
+}
+
+impl Watcher {
+    /// Compares the workspace with what it was, and puts what changed into the checkpoint.
+    fn compare(&self, running: &Running, record: &mut JobRecord) {
+        let Some(before) = &self.before else { return };
+        let found = changes::after(&self.workspace, before, &self.changes);
+        let beside: Vec<String> = running.live().beside.iter().cloned().collect();
+        let since_ms = record.started_at_ms;
+        let observed = |changed: &Changed| {
+            let saved = changed.text_after.as_deref().is_some_and(|text| {
+                let revision = redline_edits::text_revision(text).to_string();
+                self.saves.saved(&changed.path, &revision, since_ms)
+            });
+            if saved {
+                Some(Observed::Saved)
+            } else if changed.committed {
+                Some(Observed::Committed)
+            } else if !beside.is_empty() {
+                Some(Observed::Beside {
+                    jobs: beside.clone(),
+                })
+            } else {
+                self.background.then_some(Observed::Background)
+            }
+        };
+        let recorded = found.and_then(|found| {
+            let title = format!("`{}`", record.program.asked);
+            let origin = &record.origin;
+            let recorded = Recorded {
+                job_id: &record.id,
+                checkpoint_id: origin.turn_id.as_deref().unwrap_or(&record.id),
+                title: origin.title.as_deref().unwrap_or(&title),
+                at: self.clock.now_ms() / 1000,
+            };
+            Ok(changes::record(
+                &self.workspace,
+                &recorded,
+                &found,
+                &observed,
+            )?)
+        });
+        match recorded {
+            Ok(summary) => record.changes = Some(summary),
+            Err(error) => record
+                .notes
+                .push(format!("undo does not cover what it changed: {error}")),
+        }
     }
 }
 

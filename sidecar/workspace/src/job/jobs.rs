@@ -12,9 +12,10 @@ use super::limits::JobLimits;
 use super::program::Programs;
 use super::record::{JobRecord, JobState};
 use super::running::{JobView, Running};
-use super::sandbox::Sandbox;
+use super::sandbox::{NoSandbox, Sandbox};
 use super::spec::JobSpec;
 use super::watch::{JobListener, JobStream, Wake};
+use crate::changes::{ChangeLimits, Shadow};
 use crate::sources::{Clock, Ids};
 use crate::store::Store;
 use crate::workspace::Workspace;
@@ -35,6 +36,41 @@ pub struct JobOptions {
     pub sandbox: Arc<dyn Sandbox>,
     /// The bounds.
     pub limits: JobLimits,
+    /// How much is copied before a command, so that undo covers it.
+    pub changes: ChangeLimits,
+    /// Tells what editors save.
+    pub saves: Arc<dyn EditorSaves>,
+}
+
+impl JobOptions {
+    /// Without a sandbox, with the usual bounds, and no editor.
+    pub fn new(clock: Arc<dyn Clock>, ids: Arc<dyn Ids>) -> Self {
+        Self {
+            clock,
+            ids,
+            sandbox: Arc::new(NoSandbox),
+            limits: JobLimits::default(),
+            changes: ChangeLimits::default(),
+            saves: Arc::new(NoEditors),
+        }
+    }
+}
+
+/// What editors do to files while a command runs.
+pub trait EditorSaves: Send + Sync {
+    /// Whether an editor saved the document at `path` (from the root) with the text of this revision, since
+    /// `since_ms` (milliseconds since 1970). Must not block for long.
+    fn saved(&self, path: &str, text_revision: &str, since_ms: u64) -> bool;
+}
+
+/// No editor is there.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoEditors;
+
+impl EditorSaves for NoEditors {
+    fn saved(&self, _: &str, _: &str, _: u64) -> bool {
+        false
+    }
 }
 
 /// The jobs of one workspace. Cheap to clone; when the last clone is dropped, all that run are ended.
@@ -47,6 +83,7 @@ pub(super) struct Inner {
     pub(super) workspace: Workspace,
     pub(super) options: JobOptions,
     programs: Programs,
+    pub(super) shadow: Shadow,
     pub(super) running: Arc<Mutex<BTreeMap<String, Arc<Running>>>>,
 }
 
@@ -70,6 +107,7 @@ impl Jobs {
     pub fn open(workspace: Workspace, options: JobOptions) -> (Self, Vec<JobRecord>) {
         let jobs = Self {
             inner: Arc::new(Inner {
+                shadow: Shadow::new(workspace.store().clone()),
                 workspace,
                 options,
                 programs: Programs::default(),

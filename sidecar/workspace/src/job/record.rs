@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::capture::StreamTotals;
 use super::program::{Program, ProgramPlace};
+use crate::changes::ChangeSummary;
 use crate::store::{Store, StoreError, StorePath};
 
 /// The version that this code writes.
@@ -64,6 +65,9 @@ pub struct JobRecord {
     /// Processes that it left behind and that were ended.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub ended_processes: usize,
+    /// What it changed in the workspace; None when that was not followed, or is not known yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changes: Option<ChangeSummary>,
     /// What is worth knowing about how it went.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -121,6 +125,9 @@ pub struct JobOrigin {
     /// The turn: its checkpoint gets what the job changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn_id: Option<String>,
+    /// The turn in a few words: the name of its checkpoint, when the job begins it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
     /// The tool call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_id: Option<String>,

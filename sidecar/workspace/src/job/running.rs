@@ -1,5 +1,6 @@
 //! A job while it runs: what its thread writes and others read.
 
+use std::collections::BTreeSet;
 use std::os::fd::OwnedFd;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -34,6 +35,8 @@ pub(super) struct Live {
     pub(super) stderr: Capture,
     /// Somebody wants it to end: from TERM to KILL it gets so long.
     pub(super) cancel: Option<Duration>,
+    /// Other jobs that ran at the same time.
+    pub(super) beside: BTreeSet<String>,
     /// It has ended, and its record is on disk.
     pub(super) done: bool,
 }
@@ -46,6 +49,7 @@ impl Running {
                 stdout,
                 stderr,
                 cancel: None,
+                beside: BTreeSet::new(),
                 done: false,
             }),
             changed: Condvar::new(),

@@ -30,6 +30,10 @@ pub struct JobSpec {
     pub terminal: bool,
     /// How long it may run; None is without a clock.
     pub timeout: Option<Duration>,
+    /// It goes on while others work, so what changes meanwhile is not certainly its work.
+    pub background: bool,
+    /// What it changes in the workspace goes into its turn's checkpoint.
+    pub undoable: bool,
     /// It may use the network (for the sandbox).
     pub network: bool,
     /// Takes secrets out of all that is kept or shown.

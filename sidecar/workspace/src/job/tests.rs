@@ -32,11 +32,10 @@ impl crate::sources::Ids for Counting {
 }
 
 fn options(limits: JobLimits) -> JobOptions {
+    let ids = Arc::new(Counting(AtomicU64::new(1)));
     JobOptions {
-        clock: Arc::new(|| 1_700_000_000_000),
-        ids: Arc::new(Counting(AtomicU64::new(1))),
-        sandbox: Arc::new(NoSandbox),
         limits,
+        ..JobOptions::new(Arc::new(|| 1_700_000_000_000), ids)
     }
 }
 
@@ -89,6 +88,8 @@ impl Bench {
             stdin: None,
             terminal: false,
             timeout: Some(Duration::from_secs(60)),
+            background: false,
+            undoable: true,
             network: false,
             masker: Masker::default(),
             origin: JobOrigin::default(),

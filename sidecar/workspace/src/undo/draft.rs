@@ -192,6 +192,8 @@ fn operation(reversal: &Reversal, today: &Now) -> Option<Operation> {
             OperationKind::SetMode { mode: *wanted }
         }
         (Target::Kept { .. }, None) if *content == Contested::Whole => OperationKind::Create,
+        // No lines lead from one to the other: the kept file takes the place of what is there.
+        (Target::Kept { .. }, None) if before.is_none() || after.is_none() => OperationKind::Create,
         (_, None) if !exists => OperationKind::Create,
         (_, None) => OperationKind::Edit,
     };

@@ -3,6 +3,7 @@
 
 mod accept;
 mod any_order;
+mod commands;
 mod contested;
 mod documents;
 mod stored;

@@ -16,8 +16,8 @@ use redline_tools::{
     WorkspaceCommand, WorkspaceView,
 };
 use redline_workspace::{
-    EnvSnapshot, Ids, JobLimits, JobOptions, JobView, Jobs, JournalOptions, NoSandbox, Overlay,
-    RootOptions, SealKey, SessionEnv, Workspace, WorkspaceOptions, WorkspaceRoot,
+    EnvSnapshot, Ids, JobOptions, JobView, Jobs, JournalOptions, Overlay, RootOptions, SealKey,
+    SessionEnv, Workspace, WorkspaceOptions, WorkspaceRoot,
 };
 use serde_json::{Value, json};
 
@@ -95,12 +95,7 @@ impl Session {
         };
         let (workspace, _) = Workspace::open(root, options)?;
         let root = workspace.root().clone();
-        let options = JobOptions {
-            clock: Arc::new(|| 1_000),
-            ids: Arc::new(Numbers::default()),
-            sandbox: Arc::new(NoSandbox),
-            limits: JobLimits::default(),
-        };
+        let options = JobOptions::new(Arc::new(|| 1_000), Arc::new(Numbers::default()));
         let (jobs, _) = Jobs::open(workspace, options);
         Ok(Self {
             root,
@@ -129,6 +124,10 @@ impl CommandHost for Session {
 
     fn secrets(&self) -> Vec<(String, String)> {
         Vec::new()
+    }
+
+    fn turn_title(&self) -> Option<String> {
+        None
     }
 
     fn unsaved(&self) -> Vec<String> {
