@@ -15,6 +15,7 @@
 mod command;
 mod decision;
 mod keeper;
+pub(crate) mod names;
 mod policy;
 mod rules;
 mod session;

@@ -1,7 +1,7 @@
 //! Approvals: durable, single-use permissions, each for one operation and no other.
 //!
 //! ```text
-//! approvals/state.json   {"seal": "…", "state": {"version", "revision", "approvals": [ … ]}}
+//! approvals/state.json   {"seal": "…", "record": {"version", "revision", "approvals": [ … ]}}
 //! ```
 //!
 //! Owns the record (what was shown, who decided, what became of it) and every change of it, made under the store's

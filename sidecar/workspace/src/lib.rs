@@ -15,7 +15,9 @@
 //! `journal` what happened, checked ·
 //! `transaction` what is under review, in memory and on disk ·
 //! `receipt` who decided what ·
-//! `approvals` what may run once ·
+//! `approvals`, `plans` what the user lets run ·
+//! `notes` what agents write down ·
+//! `trust` which files of a project the user trusts ·
 //! `commit` applying what was accepted, all or nothing, and recovering ·
 //! `checkpoint`, `undo` taking back ·
 //! `unsaved` what other processes hold open ·
@@ -48,11 +50,14 @@ mod journal;
 mod lines;
 mod list;
 mod named_files;
+mod notes;
+mod plans;
 mod private;
 mod process;
 mod read;
 mod receipt;
 mod revision;
+mod sealed;
 mod search;
 mod sessions;
 mod sources;
@@ -60,6 +65,7 @@ mod store;
 #[cfg(test)]
 mod testing;
 mod transaction;
+mod trust;
 mod undo;
 mod unsaved;
 mod uri;
@@ -94,6 +100,11 @@ pub use job::{
 pub use journal::{Finding, Follower, Journal, JournalOptions, Record as JournalRecord, Report};
 pub use list::{Listed, ListedKind, Listing, list};
 pub use named_files::{MISSING, named_files};
+pub use notes::{
+    MAX_MEMORY_BYTES, MAX_NOTE_BYTES, MAX_NOTES, Note, NoteDamage, NoteError, NoteName, Notes,
+    WriteMode,
+};
+pub use plans::{NewPlan, Plan, PlanDamage, PlanError, PlanScope, PlanState, PlanStep, Plans};
 pub use private::{PrivateError, PrivateStore};
 pub use process::{Detached, spawn_detached};
 pub use read::{Entry, FileEntry};
@@ -109,6 +120,7 @@ pub use transaction::{
     Purpose, Record, SelectError, Selection, SetAside, SettledFile, SettledHunk, Settlement,
     Standing, Totals, Transaction, TransactionMeta, TransactionState, Transactions,
 };
+pub use trust::{Trust, Trusted};
 pub use undo::{Direction, Undo, UndoError, UndoRequest};
 pub use unsaved::{Announcement, UnsavedDocument};
 pub use uri::{path_to_uri, uri_to_path};

@@ -9,6 +9,8 @@ use crate::boundary::{PathError, RootOptions, WorkspaceRoot};
 use crate::checkpoint::Checkpoints;
 use crate::commit::{Recovery, recover};
 use crate::journal::{Journal, JournalOptions};
+use crate::notes::Notes;
+use crate::plans::Plans;
 use crate::sources::Clock;
 use crate::store::{SealKey, Store, StoreError, StoreLock, StoreState};
 use crate::transaction::Transactions;
@@ -35,6 +37,7 @@ pub struct Workspace {
     store: Store,
     journal: Journal,
     approvals: Approvals,
+    plans: Plans,
 }
 
 impl Workspace {
@@ -53,12 +56,14 @@ impl Workspace {
         let root = WorkspaceRoot::open(path, options.root)?;
         let store = Store::new(root.clone(), options.key);
         let journal = Journal::new(store.clone(), options.clock.clone(), options.journal);
-        let approvals = Approvals::new(store.clone(), journal.clone(), options.clock);
+        let approvals = Approvals::new(store.clone(), journal.clone(), options.clock.clone());
+        let plans = Plans::new(store.clone(), journal.clone(), options.clock);
         let workspace = Self {
             root,
             store,
             journal,
             approvals,
+            plans,
         };
         let recovered = workspace.recover();
         Ok((workspace, recovered))
@@ -90,6 +95,16 @@ impl Workspace {
     /// The approvals.
     pub fn approvals(&self) -> &Approvals {
         &self.approvals
+    }
+
+    /// The plans.
+    pub fn plans(&self) -> &Plans {
+        &self.plans
+    }
+
+    /// The notes and the memory.
+    pub fn notes(&self) -> Notes {
+        Notes::new(self.store.clone())
     }
 
     /// The transactions in the store.

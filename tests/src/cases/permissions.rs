@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use redline_tools::gate::{
-    Admission, Ceiling, CommandSpec, GateHost, GatedCall, Gatekeeper, Mode, PlanStanding, Policy,
-    RuleSpec, RulesSpec, SessionGate, Start, files_of_command,
+    Admission, Ceiling, CommandSpec, GateHost, GatedCall, Gatekeeper, Mode, Policy, RuleSpec,
+    RulesSpec, SessionGate, Start, files_of_command,
 };
 use redline_tools::{Class, CommandLine, ErrorCode, MutationKind, Operation, Status, ToolError};
 use redline_workspace::{
@@ -39,12 +39,7 @@ pub(super) fn play(row: &Row) -> Result<Observed> {
     };
     let (workspace, _) = Workspace::open(&stage.world.project.root(), options)?;
     let ids = Arc::new(Numbers::default());
-    let gate = SessionGate::new(
-        workspace.root().clone(),
-        workspace.approvals().clone(),
-        ids.clone(),
-        Arc::new(Host::new(row)?),
-    );
+    let gate = SessionGate::new(&workspace, ids.clone(), Arc::new(Host::new(row)?));
     let mut player = Player {
         before: stage.world.snapshot()?,
         stage,
@@ -315,10 +310,6 @@ impl GateHost for Host {
 
     fn policy(&self) -> Arc<Policy> {
         self.policy.clone()
-    }
-
-    fn plan(&self, _operation: &Operation) -> PlanStanding {
-        PlanStanding::NonApproved
     }
 
     fn changed(&self, _approval: &str) {}

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use redline_workspace::{EnvSnapshot, Masker, Program, ProgramPlace, WorkspacePath, named_files};
+use redline_workspace::{EnvSnapshot, Masker, Program, WorkspacePath};
 use serde_json::{Value, json};
 
 use super::arguments::Command;
 use super::host::CommandHost;
 use super::{NAME, failed};
 use crate::error::shortened;
-use crate::gate::{effect_of, stale_approval};
+use crate::gate::{effect_of, files_of_command, stale_approval};
 use crate::tool::{CallContext, place};
 use crate::{Class, CommandLine, ErrorCode, MutationKind, Operation, ToolError, env_digest};
 
@@ -87,12 +87,6 @@ pub(super) fn of(
     });
     let (class, paths) = effect(context, command, &cwd, host.jobs().sandbox());
     let root = context.view.root();
-    // A script that is run by its name is one of the files, as is one that is run by its interpreter.
-    let named: Vec<String> = (resolved.program.place == ProgramPlace::Workspace)
-        .then(|| command.program.clone())
-        .into_iter()
-        .chain(command.arguments.iter().cloned())
-        .collect();
     let masker = masker(host, &with_own(&resolved.env, command)?);
     let summary = shortened(masker.mask(&summary(command, &cwd)), LONGEST_SUMMARY);
     masker.mask_json(&mut arguments);
@@ -111,7 +105,7 @@ pub(super) fn of(
             arguments: command.arguments.clone(),
             env: command.env.clone(),
         }),
-        base_revisions: named_files(root, &cwd, &named),
+        base_revisions: files_of_command(root, &cwd, &command.program, &command.arguments),
         workspace: host.workspace_id().to_owned(),
         session: context.session.to_owned(),
         cwd,

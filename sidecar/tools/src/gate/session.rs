@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use redline_workspace::{
-    ApprovalError, Approvals, Ids, NewApproval, OperationStanding, PathError, Shown, WorkspaceRoot,
-    git_programs, named_files,
+    ApprovalError, Approvals, Ids, NewApproval, OperationStanding, PathError, Plans, Shown,
+    Workspace, WorkspaceRoot, git_programs, named_files,
 };
 use serde_json::{Value, json};
 
@@ -13,6 +13,7 @@ use super::{
     Admission, Answer, Circumstances, Claim, GatedCall, Gatekeeper, Mode, Place, PlanStanding,
     Policy, Row, Standing, Start, Target, Verdict, effect_of, pending_envelope, stale_approval,
 };
+use crate::plan::Coverage;
 use crate::{CommandLine, ErrorCode, MutationKind, Operation, OperationHash, ToolError};
 
 /// How long a question waits for its answer, and an answer for its use.
@@ -26,9 +27,6 @@ pub trait GateHost: Send + Sync {
     /// The policy that holds now.
     fn policy(&self) -> Arc<Policy>;
 
-    /// What the session's plan means for an operation.
-    fn plan(&self, operation: &Operation) -> PlanStanding;
-
     /// Is called after an approval was asked for, claimed, spent or made void, with its id.
     fn changed(&self, approval: &str);
 }
@@ -37,21 +35,18 @@ pub trait GateHost: Send + Sync {
 pub struct SessionGate {
     root: WorkspaceRoot,
     approvals: Approvals,
+    plans: Plans,
     ids: Arc<dyn Ids>,
     host: Arc<dyn GateHost>,
 }
 
 impl SessionGate {
-    /// Makes a gate over a workspace's approvals.
-    pub fn new(
-        root: WorkspaceRoot,
-        approvals: Approvals,
-        ids: Arc<dyn Ids>,
-        host: Arc<dyn GateHost>,
-    ) -> Self {
+    /// Makes a gate over a workspace's approvals and plans.
+    pub fn new(workspace: &Workspace, ids: Arc<dyn Ids>, host: Arc<dyn GateHost>) -> Self {
         Self {
-            root,
-            approvals,
+            root: workspace.root().clone(),
+            approvals: workspace.approvals().clone(),
+            plans: workspace.plans().clone(),
             ids,
             host,
         }
@@ -69,19 +64,35 @@ impl SessionGate {
             true => git_programs(&self.root, &operation.cwd),
             false => Vec::new(),
         };
+        let place = Place {
+            root: &root,
+            git_programs: &git_programs,
+        };
+        let mode = self.host.mode();
         self.host.policy().decide(
             operation,
             &Circumstances {
-                mode: self.host.mode(),
-                plan: self.host.plan(operation),
+                mode,
+                plan: self.plan(mode, operation, &place),
                 standing,
                 target: target(&self.root, operation),
-                place: Place {
-                    root: &root,
-                    git_programs: &git_programs,
-                },
+                place,
             },
         )
+    }
+
+    /// What the session's plan means for an operation. A plan that cannot be read lets nothing through.
+    fn plan(&self, mode: Mode, operation: &Operation, place: &Place<'_>) -> PlanStanding {
+        if mode != Mode::Plan {
+            return PlanStanding::NonApproved;
+        }
+        let Ok(Some(plan)) = self.plans.approved(&operation.session) else {
+            return PlanStanding::NonApproved;
+        };
+        match Coverage::compile(&plan.scope) {
+            Ok(coverage) if coverage.covers(operation, place) => PlanStanding::Covered,
+            _ => PlanStanding::Beside,
+        }
     }
 
     fn refusal(&self, answer: &Answer, operation: &Operation) -> ToolError {

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 
 use super::{Approval, ApprovalError, ApprovalState};
 use crate::handle::Stat;
+use crate::sealed;
 use crate::store::{Store, StoreError, StoreLock, StorePath};
 
 const FILE: &str = "approvals/state.json";
@@ -35,13 +35,6 @@ pub(super) struct State {
     approvals: Vec<Arc<Approval>>,
     by_id: HashMap<String, usize>,
     by_operation: HashMap<String, Vec<usize>>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct Sealed<'a> {
-    seal: String,
-    #[serde(borrow)]
-    state: &'a RawValue,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -108,29 +101,12 @@ impl State {
             revision: self.revision,
             approvals: self.approvals.iter().map(Arc::as_ref).collect(),
         };
-        let state = serde_json::value::to_raw_value(&stored)?;
-        let seal = store.code(PURPOSE, state.get().as_bytes());
-        let mut bytes = serde_json::to_vec(&Sealed {
-            seal: seal.to_hex().to_string(),
-            state: &state,
-        })?;
-        bytes.push(b'\n');
-        Ok(bytes)
+        sealed::seal(store, PURPOSE, &stored)
     }
 
     /// Reads a stored state; what is wrong with it otherwise.
     fn from_bytes(bytes: &[u8], store: &Store) -> Result<Self, String> {
-        let sealed: Sealed<'_> = serde_json::from_slice(bytes)
-            .map_err(|error| format!("it is not a state of approvals: {error}"))?;
-        let code = store.code(PURPOSE, sealed.state.get().as_bytes());
-        // Comparing hashes, not text, takes the same time wherever they differ.
-        if !blake3::Hash::from_hex(&sealed.seal).is_ok_and(|seal| seal == code) {
-            return Err(
-                "its seal is not this user's: somebody else wrote or changed it".to_owned(),
-            );
-        }
-        let stored: Stored<Approval> = serde_json::from_str(sealed.state.get())
-            .map_err(|error| format!("its records do not parse: {error}"))?;
+        let stored: Stored<Approval> = sealed::open(store, PURPOSE, bytes)?;
         if stored.version != VERSION {
             return Err(format!(
                 "it is of version {}, which is not known here",

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use globset::{GlobSet, GlobSetBuilder};
 
 use super::command::{self, Line};
 use super::{Doubt, Place, RuleError, RuleSpec};
 use crate::gate::command::{base_name, each_command};
+use crate::gate::names::{host_fits, spellings};
 use crate::{Class, MutationKind, Operation};
 
 #[derive(Debug, Default)]
@@ -69,19 +70,8 @@ impl List {
                     "`class` has a meaning for allow rules only".to_owned(),
                 ));
             }
-            for glob in &spec.paths {
-                for text in spellings(glob) {
-                    let glob = GlobBuilder::new(&text)
-                        .literal_separator(true)
-                        .case_insensitive(is_deny)
-                        .backslash_escape(true)
-                        .build()
-                        .map_err(|error| {
-                            fault(format!(
-                                "the glob `{glob}` does not parse: {}",
-                                error.kind()
-                            ))
-                        })?;
+            for text in &spec.paths {
+                for glob in spellings(text, is_deny).map_err(fault)? {
                     globs.add(glob);
                     compiled.owners.push(index);
                 }
@@ -239,25 +229,8 @@ impl Rule {
     }
 
     fn has_host(&self, host: &str) -> bool {
-        self.hosts
-            .iter()
-            .any(|pattern| match pattern.strip_prefix("*.") {
-                Some(domain) => host
-                    .strip_suffix(domain)
-                    .is_some_and(|rest| rest.len() > 1 && rest.ends_with('.')),
-                None => pattern == "*" || pattern == host,
-            })
+        self.hosts.iter().any(|pattern| host_fits(pattern, host))
     }
-}
-
-/// A glob and what it covers below a folder that it matches.
-fn spellings(glob: &str) -> [String; 2] {
-    let trimmed = glob.trim_matches('/');
-    let anywhere = match trimmed.contains('/') {
-        true => trimmed.to_owned(),
-        false => format!("**/{trimmed}"),
-    };
-    [format!("{anywhere}/**"), anywhere]
 }
 
 fn checked_tokens(tokens: Vec<String>) -> Result<Vec<String>, String> {

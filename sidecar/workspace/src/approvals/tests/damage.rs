@@ -82,9 +82,9 @@ fn rubbish_is_set_aside() {
         "{",
         "[]",
         "null",
-        "{\"seal\":\"\",\"state\":{}}",
+        "{\"seal\":\"\",\"record\":{}}",
         "\0\u{1}",
-        "{\"seal\":1,\"state\":{}}",
+        "{\"seal\":1,\"record\":{}}",
     ] {
         let scratch = Scratch::new(&[]);
         let approvals = approved(&scratch);
