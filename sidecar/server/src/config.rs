@@ -7,6 +7,8 @@
     reason = "the configuration is a file of the user's, not of a project"
 )]
 
+mod permissions;
+mod project;
 mod settings;
 
 use crate::{failure::Failure, paths::Paths};
@@ -17,6 +19,8 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
+pub use permissions::Permissions;
+pub use project::{Merged, PROJECT_FILE, ProjectConfig, Waiting};
 pub use settings::{PROVIDER_SETTINGS, SETTINGS, Setting, template};
 
 /// What the user configured; [`Config::default`] is what no file means.
@@ -26,6 +30,8 @@ pub struct Config {
     pub model: Option<ModelRef>,
     /// Endpoints by name.
     pub providers: BTreeMap<String, ProviderConfig>,
+    /// What the agent may do by itself.
+    pub permissions: Permissions,
     /// How long the sidecar stays without a client, turn or job.
     pub idle: Duration,
     /// Least severe records in the log.
@@ -41,6 +47,7 @@ impl Default for Config {
         Self {
             model: None,
             providers: BTreeMap::new(),
+            permissions: Permissions::default(),
             idle: Duration::from_secs(settings::IDLE_SECONDS),
             log_level: tracing::Level::INFO,
             warnings: Vec::new(),
@@ -162,11 +169,7 @@ impl Config {
     ///
     /// As [`load`](Self::load).
     pub fn parse(text: &str, file: &Path) -> Result<Self, Failure> {
-        let mut reader = Reader {
-            text,
-            file,
-            warnings: Vec::new(),
-        };
+        let mut reader = Reader::new(text, file);
         let root = DeTable::parse(text).map_err(|error| {
             reader.fault(error.span().unwrap_or_default(), error.message().to_owned())
         })?;
@@ -191,6 +194,7 @@ impl Config {
                             .insert(name.get_ref().to_string(), provider);
                     }
                 }
+                "permissions" => config.permissions = reader.permissions(key, value)?,
                 "sidecar" => {
                     for (key, value) in reader.table(key, value)? {
                         match key.get_ref().as_ref() {
@@ -221,13 +225,7 @@ impl Config {
             }
         }
         config.check(&reader, &root)?;
-        // Tables are read in the order of their keys; people read a file from the top.
-        reader.warnings.sort_by_key(|(at, _)| *at);
-        config.warnings = reader
-            .warnings
-            .into_iter()
-            .map(|(_, warning)| warning)
-            .collect();
+        config.warnings = reader.into_warnings();
         Ok(config)
     }
 
@@ -263,6 +261,30 @@ struct Reader<'a> {
 
 type Key<'a> = Spanned<std::borrow::Cow<'a, str>>;
 type Value<'a> = Spanned<DeValue<'a>>;
+
+impl<'a> Reader<'a> {
+    fn new(text: &'a str, file: &'a Path) -> Self {
+        Self {
+            text,
+            file,
+            warnings: Vec::new(),
+        }
+    }
+
+    /// The warnings from the top of the file down; tables are read in the order of their keys.
+    fn into_warnings(mut self) -> Vec<String> {
+        self.warnings.sort_by_key(|(at, _)| *at);
+        self.warnings
+            .into_iter()
+            .map(|(_, warning)| warning)
+            .collect()
+    }
+
+    fn warn(&mut self, at: &Range<usize>, what: &str) {
+        let warning = format!("{}: {what}", self.place(at));
+        self.warnings.push((at.start, warning));
+    }
+}
 
 impl Reader<'_> {
     fn place(&self, at: &Range<usize>) -> String {
@@ -405,9 +427,10 @@ impl Reader<'_> {
         let known: Vec<String> = known.collect();
         let near = settings::nearest(&name, known.iter().map(String::as_str))
             .map_or_else(String::new, |near| format!("; did you mean {near:?}?"));
-        let place = self.place(&key.span());
-        let warning = format!("{place}: unknown setting {name:?} is ignored{near}");
-        self.warnings.push((key.span().start, warning));
+        self.warn(
+            &key.span(),
+            &format!("unknown setting {name:?} is ignored{near}"),
+        );
     }
 }
 

@@ -31,6 +31,36 @@ pub const SETTINGS: &[Setting] = &[
         doc: "One table for each endpoint, [providers.NAME].",
     },
     Setting {
+        key: "permissions.mode",
+        takes: "\"manual\", \"plan\" or \"auto\"",
+        default: "\"manual\"",
+        doc: "How much the agent does by itself: nothing unasked, nothing before a plan is approved, or all up to the ceiling.",
+    },
+    Setting {
+        key: "permissions.ceiling",
+        takes: "\"none\", \"reversible\", \"workspace\" or \"outside\"",
+        default: "\"workspace\"",
+        doc: "The highest class of change that runs unasked: none, what undo brings back, what stays inside the project, anything.",
+    },
+    Setting {
+        key: "permissions.protected",
+        takes: "globs",
+        default: "none, beside .git, .agentic and redline.toml",
+        doc: "Paths that nothing writes, whoever approves it.",
+    },
+    Setting {
+        key: "permissions.allow",
+        takes: "rules",
+        default: "none",
+        doc: "What runs unasked, up to the ceiling: { command = \"git log\" }, { kind = \"web\", hosts = [\"docs.rs\"] }.",
+    },
+    Setting {
+        key: "permissions.deny",
+        takes: "rules",
+        default: "none",
+        doc: "What never runs: { command = \"git push\" }, { paths = [\"secrets/**\"] }.",
+    },
+    Setting {
         key: "sidecar.idle_seconds",
         takes: "seconds",
         default: "300",
@@ -41,6 +71,68 @@ pub const SETTINGS: &[Setting] = &[
         takes: "\"error\", \"warn\", \"info\", \"debug\" or \"trace\"",
         default: "\"info\"",
         doc: "Least severe records in the log. Prompts and file contents are logged at trace only.",
+    },
+];
+
+/// What a rule of `permissions.allow` and `permissions.deny` may name; all of it has to hold.
+pub const RULE_SETTINGS: &[Setting] = &[
+    Setting {
+        key: "command",
+        takes: "whole words: \"git log\" or [\"git\", \"log\"]",
+        default: "any command",
+        doc: "What the command line begins with; \"*\" is any one word.",
+    },
+    Setting {
+        key: "paths",
+        takes: "globs",
+        default: "any path",
+        doc: "Paths that are written: all of them for allow, any of them for deny.",
+    },
+    Setting {
+        key: "hosts",
+        takes: "names; \"*.example.org\" for all below one",
+        default: "any host",
+        doc: "Hosts that are reached: all of them for allow, any of them for deny.",
+    },
+    Setting {
+        key: "kind",
+        takes: "\"transaction\", \"command\", \"vcs\", \"browser\", \"web\" or \"agent\"",
+        default: "any kind",
+        doc: "The kind of change.",
+    },
+    Setting {
+        key: "tool",
+        takes: "the name of a tool",
+        default: "any tool",
+        doc: "The tool that makes it.",
+    },
+    Setting {
+        key: "class",
+        takes: "\"reversible\", \"workspace\" or \"outside\"",
+        default: "what Redline takes it for",
+        doc: "For allow: how much what the rule names can lose at most, as you know it.",
+    },
+];
+
+/// The settings of a project's `redline.toml`.
+pub const PROJECT_SETTINGS: &[Setting] = &[
+    Setting {
+        key: "permissions",
+        takes: "a table as in your own configuration",
+        default: "none",
+        doc: "Narrows what you allow; what would widen it waits for `redline trust`.",
+    },
+    Setting {
+        key: "model",
+        takes: "\"PROVIDER/MODEL\"",
+        default: "yours",
+        doc: "The model that the project would have; waits for `redline trust`.",
+    },
+    Setting {
+        key: "providers",
+        takes: "tables",
+        default: "none",
+        doc: "Endpoints beside yours; wait for `redline trust`.",
     },
 ];
 
