@@ -75,7 +75,7 @@ pub const SETTINGS: &[Setting] = &[
 ];
 
 /// What a rule of `permissions.allow` and `permissions.deny` may name; all of it has to hold.
-pub const RULE_SETTINGS: &[Setting] = &[
+pub(super) const RULE_SETTINGS: &[Setting] = &[
     Setting {
         key: "command",
         takes: "whole words: \"git log\" or [\"git\", \"log\"]",
@@ -115,7 +115,7 @@ pub const RULE_SETTINGS: &[Setting] = &[
 ];
 
 /// The settings of a project's `redline.toml`.
-pub const PROJECT_SETTINGS: &[Setting] = &[
+pub(super) const PROJECT_SETTINGS: &[Setting] = &[
     Setting {
         key: "permissions",
         takes: "a table as in your own configuration",

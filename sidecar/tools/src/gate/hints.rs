@@ -164,17 +164,18 @@ mod tests {
             </agentic-mode>
         "#]]
         .assert_eq(&Workflow::default().to_text());
-        let told = |plan| {
+        let told = |state: Option<PlanState>| {
+            let plan = state.map(plan);
             let workflow = Workflow {
                 mode: Mode::Plan,
-                plan,
+                plan: plan.as_ref(),
                 ..Workflow::default()
             };
             workflow.to_text()
         };
         assert!(told(None).contains("propose a plan with `workspace_plan`"));
-        assert!(told(Some(&plan(PlanState::Proposed))).contains("has not decided"));
-        assert!(told(Some(&plan(PlanState::Rejected))).contains("propose a plan"));
+        assert!(told(Some(PlanState::Proposed)).contains("has not decided"));
+        assert!(told(Some(PlanState::Rejected)).contains("propose a plan"));
     }
 
     #[test]
