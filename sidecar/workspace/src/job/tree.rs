@@ -82,9 +82,18 @@ impl Tree {
 
     /// The living members but for the leader.
     pub(super) fn others(&mut self) -> Vec<Process> {
-        let mut members = self.members();
-        members.retain(|member| member.pid != self.leader);
-        members
+        let leader = self.leader;
+        let mut look = || {
+            let mut members = self.members();
+            members.retain(|member| member.pid != leader);
+            members
+        };
+        let others = look();
+        if others.is_empty() {
+            // One that forked and ended while the list was read is not in it, and nor is its child: look again.
+            return look();
+        }
+        others
     }
 
     /// The living members.
