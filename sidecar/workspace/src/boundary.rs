@@ -24,6 +24,8 @@ use std::sync::Arc;
 pub(crate) use batch::Held;
 use batch::LinkLeads;
 pub use batch::{Batch, Place};
+pub use collide::Folding;
+pub(crate) use collide::Spellings;
 pub use error::PathError;
 pub use lexical::{PathRules, WorkspacePath};
 use protect::Protected;
@@ -39,6 +41,8 @@ pub struct RootOptions {
     pub protected: Vec<String>,
     /// The rules for the text of paths.
     pub rules: PathRules,
+    /// Which folders take names that differ in case or Unicode form alone for one.
+    pub folding: Folding,
     /// The largest file that is read as text, in bytes.
     pub max_file: u64,
     /// Injected failures; `None` outside tests.
@@ -50,6 +54,7 @@ impl Default for RootOptions {
         Self {
             protected: Vec::new(),
             rules: PathRules::NATIVE,
+            folding: Folding::Detect,
             max_file: 64 << 20,
             faults: None,
         }

@@ -280,6 +280,26 @@ impl Folder {
         None
     }
 
+    /// Whether names here that differ in case alone are one, where the system tells; `None` where it does not.
+    pub(crate) fn is_case_folding(&self) -> Option<bool> {
+        #[cfg(target_os = "linux")]
+        {
+            /// `FS_CASEFOLD_FL`: set for a single folder, and inherited by those made in it.
+            const CASEFOLD: u32 = 0x4000_0000;
+            /// ext4, F2FS, tmpfs and Btrfs: they fold where that flag says so, and nowhere else.
+            const TOLD_BY_FLAG: [u64; 4] = [0xef53, 0xf2f5_2010, 0x0102_1994, 0x9123_683e];
+            let flags = rustix::fs::ioctl_getflags(&self.dir);
+            if flags.is_ok_and(|flags| flags.bits() & CASEFOLD != 0) {
+                return Some(true);
+            }
+            let system = rustix::fs::fstatfs(&self.dir).ok()?;
+            let kind = u64::try_from(system.f_type).unwrap_or_default() & 0xffff_ffff;
+            TOLD_BY_FLAG.contains(&kind).then_some(false)
+        }
+        #[cfg(not(target_os = "linux"))]
+        None
+    }
+
     /// Lets two names change places, in one step.
     pub(crate) fn exchange(&self, name: &str, with: &Folder, with_name: &str) -> io::Result<()> {
         Ok(rustix::fs::renameat_with(

@@ -77,7 +77,9 @@ pub use approvals::{
     Approval, ApprovalDamage, ApprovalError, ApprovalState, Approvals, Decided, NewApproval,
     OperationStanding, Shown, Voice,
 };
-pub use boundary::{Batch, PathError, PathRules, Place, RootOptions, WorkspacePath, WorkspaceRoot};
+pub use boundary::{
+    Batch, Folding, PathError, PathRules, Place, RootOptions, WorkspacePath, WorkspaceRoot,
+};
 pub use changes::{ChangeLimits, ChangeSummary, Gap, Observed};
 pub use checkpoint::{CheckpointSummary, Refusal};
 pub use commit::{

@@ -1,10 +1,11 @@
 //! The workspace as a proposal is resolved against it: documents over the disk, refusals passed on.
 
 use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, PoisonError};
 
 use redline_edits::{DecodeError, FileError, FileState, Files};
 
-use crate::boundary::{Batch, PathError, WorkspacePath, WorkspaceRoot};
+use crate::boundary::{Batch, PathError, Spellings, WorkspacePath, WorkspaceRoot};
 use crate::effect::FsError;
 use crate::list::{ListedKind, list};
 use crate::read::Entry;
@@ -25,6 +26,8 @@ type Documents<'a> = dyn Fn(&str) -> Option<FileState> + 'a;
 pub struct View<'a> {
     batch: Batch,
     documents: Box<Documents<'a>>,
+    /// How the paths that were read are spelled.
+    spellings: Mutex<Spellings>,
 }
 
 impl std::fmt::Debug for View<'_> {
@@ -46,6 +49,7 @@ impl<'a> View<'a> {
         Self {
             batch: root.batch(),
             documents: Box::new(documents),
+            spellings: Mutex::default(),
         }
     }
 
@@ -120,6 +124,11 @@ impl Files for View<'_> {
 
     fn read(&self, path: &str) -> Result<FileState, FileError> {
         let path = self.root().admit(path)?;
+        self.spellings
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .add(&self.batch, &path)
+            .or_else(only_collisions)?;
         if let Some(state) = (self.documents)(path.as_str()) {
             // Open or not: what may not be written may not be proposed.
             self.batch
@@ -166,6 +175,14 @@ impl Files for View<'_> {
             }
         }
         nearest.map(|(_, path)| path.to_string())
+    }
+}
+
+/// What else is wrong with a path is said when it is walked to.
+fn only_collisions(error: PathError) -> Result<(), PathError> {
+    match error {
+        PathError::Collision { .. } => Err(error),
+        _ => Ok(()),
     }
 }
 
@@ -226,6 +243,7 @@ mod tests {
     use redline_edits::{Format, ParseOptions, parse, resolve};
 
     use super::*;
+    use crate::boundary::{Folding, RootOptions};
     use crate::testing::Scratch;
 
     fn project() -> Scratch {
@@ -318,6 +336,32 @@ mod tests {
         ));
         assert_eq!(view.read(".git/config").unwrap_err().code, "PROTECTED_PATH");
         assert_eq!(view.read("out/x").unwrap_err().code, "OUTSIDE_WORKSPACE");
+    }
+
+    #[test]
+    fn one_proposal_cannot_name_one_file_twice() {
+        let scratch = project();
+        let options = RootOptions {
+            folding: Folding::Always,
+            ..RootOptions::default()
+        };
+        let root = WorkspaceRoot::open(scratch.root.path(), options).unwrap();
+        let view = View::of_disk(&root);
+        assert_eq!(view.read("d/new.txt").unwrap(), FileState::Missing);
+        for path in ["d/NEW.txt", "D/other.txt", "d/X.TXT"] {
+            assert_eq!(
+                view.read(path).unwrap_err().code,
+                "NAME_COLLISION",
+                "{path}"
+            );
+        }
+        // Here they are two files.
+        if !scratch.on_disk("D").exists() {
+            assert_eq!(
+                View::of_disk(&scratch.root).read("d/X.TXT").unwrap(),
+                FileState::Missing
+            );
+        }
     }
 
     #[test]

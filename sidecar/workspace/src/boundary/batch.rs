@@ -42,7 +42,10 @@ pub(crate) struct Held {
     pub(crate) stat: Stat,
     git: bool,
     mount: OnceLock<Option<u64>>,
-    names: OnceLock<HashMap<String, String>>,
+    /// Whether names that differ in case or Unicode form alone are one here.
+    pub(super) folds: OnceLock<bool>,
+    /// The names in it by their folded form.
+    names: OnceLock<HashMap<String, Vec<String>>>,
 }
 
 impl Held {
@@ -54,22 +57,30 @@ impl Held {
             stat,
             git: false,
             mount: OnceLock::new(),
+            folds: OnceLock::new(),
             names: OnceLock::new(),
         })
     }
 
-    /// The names in the folder by their folded form, as they were when first asked for.
-    pub(super) fn folded_names(&self) -> std::io::Result<&HashMap<String, String>> {
-        if let Some(names) = self.names.get() {
-            return Ok(names);
-        }
-        let names = self
-            .folder
-            .names()?
-            .into_iter()
-            .map(|name| (fold(&name).into_owned(), name))
-            .collect();
-        Ok(self.names.get_or_init(|| names))
+    /// The name here, as it was when first asked for, that differs from `name` in case or Unicode form alone;
+    /// none when `name` itself is here.
+    pub(super) fn twin(&self, name: &str) -> std::io::Result<Option<&str>> {
+        let names = match self.names.get() {
+            Some(names) => names,
+            None => {
+                let mut names: HashMap<String, Vec<String>> = HashMap::new();
+                for name in self.folder.names()? {
+                    let folded = fold(&name).into_owned();
+                    names.entry(folded).or_default().push(name);
+                }
+                self.names.get_or_init(|| names)
+            }
+        };
+        let alike = names
+            .get(fold(name).as_ref())
+            .map_or(&[][..], Vec::as_slice);
+        let is_here = alike.iter().any(|known| known == name);
+        Ok(alike.first().filter(|_| !is_here).map(String::as_str))
     }
 
     /// Whether a rename can go from one folder to the other.
@@ -311,6 +322,7 @@ impl Batch {
             stat,
             git,
             mount: OnceLock::new(),
+            folds: OnceLock::new(),
             names: OnceLock::new(),
         })
     }

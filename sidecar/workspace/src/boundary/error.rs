@@ -63,6 +63,16 @@ pub enum PathError {
         /// The component.
         component: String,
     },
+    /// The file system takes it for a path that is spelled in another way.
+    #[error(
+        "{path} would be the same file or folder as {with}, which differs in case or Unicode form alone"
+    )]
+    Collision {
+        /// The path.
+        path: String,
+        /// The other spelling: on the disk, or in the same transaction.
+        with: String,
+    },
     /// The operating system refused a look at it.
     #[error("{path} could not be looked up: {source}")]
     Io {
@@ -84,6 +94,7 @@ impl PathError {
             PathError::IsSymlink { .. } => "IS_SYMLINK",
             PathError::SymlinkLoop { .. } => "SYMLINK_LOOP",
             PathError::NotDirectory { .. } => "NOT_DIRECTORY",
+            PathError::Collision { .. } => "NAME_COLLISION",
             PathError::Io { .. } => "IO",
         }
     }
@@ -107,6 +118,9 @@ impl PathError {
             PathError::NotDirectory { .. } => {
                 "choose another path, or move the file that is in the way"
             }
+            PathError::Collision { .. } => {
+                "use the spelling that is there already, or another name"
+            }
             PathError::Io { .. } => "check that the folder exists and may be read, then try again",
         }
     }
@@ -121,6 +135,7 @@ impl PathError {
             | PathError::IsSymlink { path, .. }
             | PathError::SymlinkLoop { path }
             | PathError::NotDirectory { path, .. }
+            | PathError::Collision { path, .. }
             | PathError::Io { path, .. } => path,
         }
     }

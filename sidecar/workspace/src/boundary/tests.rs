@@ -436,14 +436,23 @@ fn absolute_paths_and_uris_are_admitted_below_the_root_alone() {
     }
 }
 
+/// The same folder, with names that differ in case or Unicode form alone taken for one.
+fn folding(scratch: &Scratch) -> WorkspaceRoot {
+    let options = RootOptions {
+        folding: Folding::Always,
+        ..RootOptions::default()
+    };
+    WorkspaceRoot::open(scratch.root.path(), options).unwrap()
+}
+
 #[test]
-fn names_that_are_one_elsewhere_are_told() {
+fn a_path_is_spelled_as_it_is_on_a_disk_that_folds_names() {
     let scratch = Scratch::new(&[
         ("README.md", "x\n"),
         ("src/caf\u{e9}.rs", "x\n"),
         ("a/x", "x\n"),
     ]);
-    let batch = scratch.root.batch();
+    let batch = folding(&scratch).batch();
     let rows = [
         ("readme.md", Some("README.md")),
         ("README.md", None),
@@ -461,8 +470,39 @@ fn names_that_are_one_elsewhere_are_told() {
             "{path}"
         );
     }
-    assert!(scratch.path("A/x").collides_with(&scratch.path("a/X")));
-    assert!(!scratch.path("a/x").collides_with(&scratch.path("a/x")));
+    // Unasked it is the disk that decides.
+    let folds = scratch.on_disk("readme.md").exists();
+    let found = scratch.root.batch().collision(&scratch.path("readme.md"));
+    assert_eq!(found.unwrap().is_some(), folds);
+}
+
+#[test]
+fn one_transaction_spells_a_path_in_one_way_where_names_are_folded() {
+    let scratch = Scratch::new(&[("a/x", "x\n")]);
+    let rows: [(&[&str], Option<&str>); 6] = [
+        (&["a/new", "a/NEW"], Some("a/new")),
+        (&["deep/er/one", "deep/ER/two"], Some("deep/er")),
+        (&["caf\u{e9}", "cafe\u{301}"], Some("caf\u{e9}")),
+        (&["A/y"], Some("a")),
+        (&["a/x", "a/x", "b/x"], None),
+        (&["new/one", "new/two"], None),
+    ];
+    for (paths, with) in rows {
+        let add = |batch: &Batch| {
+            let mut spellings = Spellings::default();
+            let mut paths = paths.iter();
+            paths.try_for_each(|path| spellings.add(batch, &scratch.path(path)))
+        };
+        let added = add(&folding(&scratch).batch());
+        match (with, added) {
+            (None, Ok(())) => {}
+            (Some(expected), Err(PathError::Collision { with, .. })) => assert_eq!(with, expected),
+            (_, other) => panic!("{paths:?}: {other:?}"),
+        }
+        if !scratch.on_disk("A").exists() {
+            add(&scratch.root.batch()).unwrap();
+        }
+    }
 }
 
 #[test]

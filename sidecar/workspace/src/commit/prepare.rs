@@ -10,7 +10,7 @@ use super::draft::{Content, Draft, NewFile, TextAfter, draft, is_at_or_below};
 use super::plan::{self, Plan, Step};
 use super::undoing::{self, Undoing};
 use super::{CommitError, CommitRequest, Delivery};
-use crate::boundary::{Batch, WorkspacePath};
+use crate::boundary::{Batch, Spellings, WorkspacePath};
 use crate::checkpoint::{Change, What};
 use crate::effect::{Area, FsError, Stage, Staged};
 use crate::handle::Folder;
@@ -78,6 +78,7 @@ pub fn prepare(workspace: &Workspace, request: &CommitRequest) -> Result<Prepare
     let lock = workspace.lock("accept")?;
     let batch = workspace.root().batch();
     let (undoing, concerns) = undoing::of(workspace, request)?;
+    check_spellings(&batch, request)?;
     let mut draft = draft(&batch, request)?;
     if !draft.conflicts.is_empty() {
         return Err(CommitError::Conflict {
@@ -123,6 +124,18 @@ pub fn prepare(workspace: &Workspace, request: &CommitRequest) -> Result<Prepare
             Err(error)
         }
     }
+}
+
+/// Refuses what the file system would take for one file: two paths of the commit, or one and another on the disk.
+fn check_spellings(batch: &Batch, request: &CommitRequest) -> Result<(), CommitError> {
+    let mut spellings = Spellings::default();
+    for path in request.selection.paths() {
+        let file = request.transaction.file(path);
+        for path in std::iter::once(path).chain(file.and_then(FileReview::new_path)) {
+            spellings.add(batch, &batch.root().admit(path)?)?;
+        }
+    }
+    Ok(())
 }
 
 /// What a commit's folder is filled from.

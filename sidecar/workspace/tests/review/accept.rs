@@ -1,5 +1,7 @@
 //! What accepting does to files.
 
+use redline_workspace::{Folding, RootOptions};
+
 use crate::*;
 
 #[test]
@@ -279,4 +281,43 @@ fn mode_bom_and_line_endings_are_kept() {
     );
     ground.undo(None, Direction::Undo).unwrap();
     assert_eq!(ground.tree(), before);
+}
+
+#[test]
+fn two_names_that_the_disk_takes_for_one_are_not_written() {
+    let mut ground = Ground::new(&[("a.txt", "a\n")]);
+    if ground.root.join("A.TXT").exists() {
+        return;
+    }
+    let mut legal_here = ground.propose(vec![
+        Change::create("new/one.txt", "1\n"),
+        Change::create("new/ONE.txt", "1\n"),
+    ]);
+    let mut also_legal = ground.propose(vec![Change::rename("a.txt", "New/a.txt")]);
+    let rules = RootOptions {
+        folding: Folding::Always,
+        ..RootOptions::default()
+    };
+    let before = ground.tree();
+    let sensitive = std::mem::replace(&mut ground.ws, support::open_with(&ground.root, rules).0);
+    let error = ground.accept(&mut legal_here).unwrap_err();
+    assert_eq!(error.code(), "NAME_COLLISION");
+    assert!(error.to_string().contains("new/one.txt"), "{error}");
+    assert_eq!(ground.tree(), before);
+    // One of them alone is fine; then the folder has its name.
+    let one = DecisionRequest {
+        files: vec![("new/one.txt".into(), None)],
+        ..Default::default()
+    };
+    ground.accept_part(&mut legal_here, &one, &mut []).unwrap();
+    assert_eq!(
+        ground.accept(&mut also_legal).unwrap_err().code(),
+        "NAME_COLLISION"
+    );
+
+    ground.ws = sensitive;
+    ground.accept(&mut legal_here).unwrap();
+    ground.accept(&mut also_legal).unwrap();
+    assert_eq!(ground.read("new/ONE.txt").unwrap(), "1\n");
+    assert_eq!(ground.read("New/a.txt").unwrap(), "a\n");
 }

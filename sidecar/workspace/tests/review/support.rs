@@ -269,11 +269,18 @@ pub(crate) enum Refused {
 }
 
 pub(crate) fn open(root: &Path, faults: Option<Arc<FaultPlan>>) -> (Workspace, Vec<Recovery>) {
-    let options = WorkspaceOptions {
-        root: RootOptions {
+    open_with(
+        root,
+        RootOptions {
             faults: faults.map(|faults| faults as Arc<dyn Faults>),
             ..RootOptions::default()
         },
+    )
+}
+
+pub(crate) fn open_with(root: &Path, rules: RootOptions) -> (Workspace, Vec<Recovery>) {
+    let options = WorkspaceOptions {
+        root: rules,
         key: SealKey::new([7; 32]),
         clock: Arc::new(|| 1_700_000_000_000u64),
         journal: JournalOptions::default(),
