@@ -69,10 +69,16 @@ impl Workspace {
         Ok((workspace, recovered))
     }
 
-    /// Finishes or takes back what interrupted commits of processes that are gone left behind.
+    /// Finishes or takes back what interrupted commits of processes that are gone left behind, and removes the files
+    /// that they had not finished.
     pub fn recover(&self) -> Vec<Recovery> {
         match self.store.state() {
-            Ok(StoreState::Sealed) => recover(self),
+            Ok(StoreState::Sealed) => {
+                let recovered = recover(self);
+                // They are only in the way; the next start tries again.
+                let _ = self.store.sweep(self.journal.now());
+                recovered
+            }
             Ok(StoreState::Absent | StoreState::Unsealed) | Err(_) => Vec::new(),
         }
     }

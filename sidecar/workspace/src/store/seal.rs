@@ -113,7 +113,7 @@ pub(super) fn add(folder: &Folder, root: &Path, key: &SealKey) -> io::Result<Vec
 pub(super) fn is_unfinished(folder: &Folder) -> bool {
     let harmless = |name: &String| {
         name == "lock"
-            || name.starts_with(".tmp.")
+            || name.starts_with(super::temporary::PREFIX)
             || (name == ".gitignore"
                 && read_small(folder, name)
                     .ok()

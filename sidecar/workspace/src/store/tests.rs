@@ -411,8 +411,63 @@ fn a_failed_write_leaves_the_old_file_and_nothing_else() {
                     0
                 );
             }
+            let unfinished = |name: &String| name.starts_with(temporary::PREFIX);
+            assert!(!names(&scratch).iter().any(unfinished));
         }
     }
+}
+
+#[test]
+fn what_a_kill_left_unfinished_is_swept_and_nothing_else() {
+    const NOW: u64 = 2_000_000_000;
+    let scratch = Scratch::new(&[("kept.txt", "x")]);
+    scratch.store().ensure().unwrap();
+    // A process that has ended, and this one.
+    let mut child = std::process::Command::new("true").spawn().unwrap();
+    let (gone, alive) = (child.id(), std::process::id());
+    child.wait().unwrap();
+    let aged = |name: &str, secs: u64| {
+        let time = std::time::UNIX_EPOCH + Duration::from_secs(NOW - secs);
+        let file = std::fs::File::open(scratch.on_disk(&format!(".agentic/{name}"))).unwrap();
+        file.set_modified(time).unwrap();
+    };
+    let file = |name: String, secs: u64| {
+        scratch.write(&format!(".agentic/{name}"), "half");
+        aged(&name, secs);
+        name
+    };
+    let link = |name: &str, target: &str| {
+        let target = scratch.on_disk(target);
+        symlink(target, scratch.on_disk(&format!(".agentic/{name}"))).unwrap();
+    };
+    let day = 24 * 60 * 60;
+    file(format!(".tmp.{gone}.1.state.json"), day);
+    file(format!(".tmp.{gone}.2.tx_1/snapshots"), day);
+    aged(&format!(".tmp.{gone}.2.tx_1"), day);
+
+    let mut kept = vec![
+        file(format!(".tmp.{gone}.3.fresh"), 10),
+        file(format!(".tmp.{alive}.4.state.json"), day),
+        file(".tmp.notes".to_owned(), day),
+        file(format!(".tmp.{gone}.x.state.json"), day),
+        format!(".tmp.{gone}.5.link"),
+        format!(".tmp.{gone}.6.tx_2"),
+    ];
+    link(&kept[4], "kept.txt");
+    std::fs::create_dir(scratch.on_disk(&format!(".agentic/{}", kept[5]))).unwrap();
+    link(&format!("{}/snapshots", kept[5]), "kept.txt");
+    aged(&kept[5], day);
+
+    // Nobody is waited for when there is nothing to do.
+    let held = scratch.store().lock(Duration::ZERO, "other").unwrap();
+    assert_eq!(scratch.store().sweep(NOW - 2 * day).unwrap(), 0);
+    drop(held);
+    assert_eq!(scratch.store().sweep(NOW).unwrap(), 2);
+    kept.extend([".gitignore", "lock", "seal.json"].map(str::to_owned));
+    kept.sort();
+    assert_eq!(names(&scratch), kept);
+    assert_eq!(scratch.store().sweep(NOW).unwrap(), 0);
+    assert_eq!(std::fs::read(scratch.on_disk("kept.txt")).unwrap(), b"x");
 }
 
 #[test]
