@@ -25,6 +25,7 @@ pub mod gate;
 mod list;
 mod notes;
 mod operation;
+mod place;
 mod plan;
 mod read;
 mod schema;

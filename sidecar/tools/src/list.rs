@@ -4,7 +4,8 @@ use redline_workspace::{ListedKind, Scope, WorkspacePath, list};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::tool::{CallContext, Tool, parse, place};
+use crate::place::Within;
+use crate::tool::{CallContext, Tool, parse};
 use crate::{Envelope, Schema, SchemaError, ToolError};
 
 const NAME: &str = "workspace_list";
@@ -16,11 +17,10 @@ pub struct WorkspaceList(Schema);
 
 #[derive(Deserialize)]
 struct Arguments {
-    #[serde(default)]
-    path: String,
+    #[serde(flatten)]
+    within: Within,
     #[serde(default = "one")]
     depth: usize,
-    glob: Option<String>,
     #[serde(default)]
     ignored: bool,
     #[serde(default = "default_limit")]
@@ -46,9 +46,9 @@ impl WorkspaceList {
             "type": "object",
             "additionalProperties": false,
             "properties": {
-                "path": {"type": "string", "maxLength": 4096, "description": "Folder from the workspace root; empty or absent: the root."},
+                "path": Within::path_schema("Folder from the workspace root; empty or absent: the root."),
                 "depth": {"type": "integer", "minimum": 1, "maximum": 16, "description": "Levels to show; 1 (the default) is the folder itself."},
-                "glob": {"type": "string", "minLength": 1, "maxLength": 1024, "description": "Only paths that match, for example `**/*.rs`."},
+                "glob": Within::glob_schema(),
                 "ignored": {"type": "boolean", "description": "Also show hidden files and what .gitignore leaves out."},
                 "limit": {"type": "integer", "minimum": 1, "maximum": MAX_ENTRIES, "description": "Most entries to show; 200 if absent."},
             },
@@ -80,14 +80,13 @@ impl Tool for WorkspaceList {
         arguments: &Map<String, Value>,
     ) -> Result<Envelope, ToolError> {
         let arguments: Arguments = parse(arguments)?;
-        let folder = place(context, &arguments.path)?;
-        let path = folder.as_ref().map_or("", WorkspacePath::as_str).to_owned();
         let scope = Scope {
-            folder,
-            globs: arguments.glob.clone().into_iter().collect(),
             ignored: arguments.ignored,
             depth: Some(arguments.depth),
+            ..arguments.within.scope(context)?
         };
+        let folder = scope.folder.as_ref();
+        let path = folder.map_or("", WorkspacePath::as_str).to_owned();
         let root = context.view.root();
         let overlay = context.view.overlay()?;
         let listing = list(root, &scope, &overlay, arguments.limit, context.cancel)?;
@@ -106,11 +105,8 @@ impl Tool for WorkspaceList {
             .with_fact("path", path.clone())
             .omitting("/data/entries");
         if listing.truncated && arguments.limit < MAX_ENTRIES {
-            let mut again = json!({"path": path, "depth": arguments.depth, "limit": MAX_ENTRIES});
-            if let Some(glob) = arguments.glob {
-                again["glob"] = json!(glob);
-            }
-            envelope = envelope.resuming(json!({"tool": NAME, "arguments": again}));
+            let again = json!({"path": path, "depth": arguments.depth, "limit": MAX_ENTRIES});
+            envelope = arguments.within.resume(envelope, NAME, again);
         }
         Ok(envelope)
     }

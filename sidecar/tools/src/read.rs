@@ -4,6 +4,7 @@ use redline_edits::FileState;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use crate::place;
 use crate::tool::{CallContext, Tool, parse};
 use crate::{Envelope, ErrorCode, Schema, SchemaError, ToolError};
 
@@ -74,7 +75,7 @@ impl Tool for WorkspaceRead {
         arguments: &Map<String, Value>,
     ) -> Result<Envelope, ToolError> {
         let arguments: Arguments = parse(arguments)?;
-        let path = context.view.admit(&arguments.path)?;
+        let path = place::file(context, &arguments.path)?.to_string();
         let (text, version) = text_of(context, &path)?;
         let range = Range::of(&text, arguments.start_line, arguments.end_line, &path)?;
         let revision = redline_edits::text_revision(&text);

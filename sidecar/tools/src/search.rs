@@ -1,10 +1,11 @@
 //! `workspace_search`: where a text is.
 
-use redline_workspace::{Case, Found, Match, Query, Scope, SearchError, WorkspacePath, search};
+use redline_workspace::{Case, Found, Match, Query, SearchError, WorkspacePath, search};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::tool::{CallContext, Tool, parse, place};
+use crate::place::Within;
+use crate::tool::{CallContext, Tool, parse};
 use crate::{Envelope, ErrorCode, Schema, SchemaError, ToolError};
 
 const NAME: &str = "workspace_search";
@@ -20,9 +21,8 @@ struct Arguments {
     #[serde(default)]
     regex: bool,
     case_sensitive: Option<bool>,
-    #[serde(default)]
-    path: String,
-    glob: Option<String>,
+    #[serde(flatten)]
+    within: Within,
     #[serde(default)]
     context: usize,
     #[serde(default = "default_limit")]
@@ -48,8 +48,8 @@ impl WorkspaceSearch {
                 "pattern": {"type": "string", "minLength": 1, "maxLength": 4096, "description": "Text to find, within one line."},
                 "regex": {"type": "boolean", "description": "The pattern is a regular expression (Rust syntax). Absent: literal text."},
                 "case_sensitive": {"type": "boolean", "description": "Absent: only when the pattern has an upper-case letter."},
-                "path": {"type": "string", "maxLength": 4096, "description": "File or folder to search; absent: everything."},
-                "glob": {"type": "string", "minLength": 1, "maxLength": 1024, "description": "Only paths that match, for example `**/*.rs`."},
+                "path": Within::path_schema("File or folder to search; absent: everything."),
+                "glob": Within::glob_schema(),
                 "context": {"type": "integer", "minimum": 0, "maximum": 20, "description": "Lines to show before and after each hit."},
                 "limit": {"type": "integer", "minimum": 1, "maximum": MAX_HITS, "description": "Most hits; 50 if absent."},
             },
@@ -97,12 +97,7 @@ impl Tool for WorkspaceSearch {
             },
             words: false,
             context: arguments.context,
-            scope: Scope {
-                folder: place(context, &arguments.path)?,
-                globs: arguments.glob.clone().into_iter().collect(),
-                ignored: false,
-                depth: None,
-            },
+            scope: arguments.within.scope(context)?,
             limit: arguments.limit,
         };
         let found = find(context, query)?;
@@ -117,13 +112,11 @@ impl Tool for WorkspaceSearch {
             .with_fact("pattern", arguments.pattern.clone())
             .omitting("/data/hits");
         if found.truncated && arguments.limit < MAX_HITS {
-            let mut again = json!({
-                "pattern": arguments.pattern, "regex": arguments.regex, "path": arguments.path, "limit": MAX_HITS,
+            let again = json!({
+                "pattern": arguments.pattern, "regex": arguments.regex, "path": arguments.within.path,
+                "limit": MAX_HITS,
             });
-            if let Some(glob) = arguments.glob {
-                again["glob"] = json!(glob);
-            }
-            envelope = envelope.resuming(json!({"tool": NAME, "arguments": again}));
+            envelope = arguments.within.resume(envelope, NAME, again);
         }
         Ok(envelope)
     }

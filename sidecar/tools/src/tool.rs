@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use redline_workspace::{SearchError, WorkspacePath};
+use redline_workspace::SearchError;
 use serde_json::{Map, Value, json};
 
 use crate::gate::{Admission, Claim, GatedCall, Gatekeeper, Start};
@@ -226,24 +226,6 @@ pub(crate) fn parse<T: serde::de::DeserializeOwned>(
 ) -> Result<T, ToolError> {
     serde_json::from_value(Value::Object(arguments.clone()))
         .map_err(|error| ToolError::new(ErrorCode::InvalidArguments, error.to_string()))
-}
-
-/// Where a listing or a search starts; models write `.`, `./src` and `src/` for folders.
-pub(crate) fn place(
-    context: &CallContext<'_>,
-    path: &str,
-) -> Result<Option<WorkspacePath>, ToolError> {
-    let trimmed = match path.trim_end_matches('/') {
-        // `/` alone is not the root of the workspace.
-        "" if !path.is_empty() => path,
-        "" | "." | "./" => return Ok(None),
-        other => other,
-    };
-    let admitted = context.view.admit(trimmed)?;
-    let found = context.view.root().admit_folder(&admitted);
-    found.map_err(|error| {
-        ToolError::from_code(error.code(), error.to_string()).with_hint(error.hint())
-    })
 }
 
 impl From<SearchError> for ToolError {

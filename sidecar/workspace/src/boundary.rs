@@ -174,6 +174,34 @@ impl WorkspaceRoot {
         self.admit(text)
     }
 
+    /// The path of what a reader of `path` means: itself, or what the links on the way and at its end lead to. What
+    /// comes back is read like any other path, no link followed.
+    ///
+    /// # Errors
+    ///
+    /// [`PathError::Outside`] when a link leads out of the workspace.
+    pub fn resolve(&self, path: &WorkspacePath) -> Result<WorkspacePath, PathError> {
+        match self.batch().place(path) {
+            Err(PathError::SymlinkRejected { .. } | PathError::IsSymlink { .. }) => {}
+            Err(error @ PathError::Outside { .. }) => return Err(error),
+            // Whatever else is wrong with it is for the one who reads it.
+            Ok(_) | Err(_) => return Ok(path.clone()),
+        }
+        let leaves = || PathError::Outside {
+            path: path.as_str().into(),
+            reason: "a symbolic link leads out of it".into(),
+        };
+        let real = canonical_ancestor(&self.absolute(path)).ok_or_else(leaves)?;
+        let below = real
+            .strip_prefix(&self.inner.path)
+            .map_err(|_| leaves())?
+            .to_str();
+        self.admit(below.ok_or_else(|| PathError::BadPath {
+            path: path.as_str().into(),
+            reason: "it leads to a name that is not valid UTF-8".into(),
+        })?)
+    }
+
     /// The absolute path of `path` on this machine, for showing and for URIs; never for opening.
     pub fn absolute(&self, path: &WorkspacePath) -> PathBuf {
         self.inner.path.join(path.as_str())

@@ -320,7 +320,9 @@ struct Numbers(AtomicU64);
 
 impl Ids for Numbers {
     fn next(&self, prefix: &str) -> String {
-        format!("{prefix}{:026}", self.0.fetch_add(1, Ordering::Relaxed))
+        // Unlike those of every other process: jobs are found by their ids.
+        let count = self.0.fetch_add(1, Ordering::Relaxed);
+        format!("{prefix}{count:016}{:010}", std::process::id())
     }
 }
 

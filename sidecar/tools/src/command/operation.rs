@@ -10,7 +10,8 @@ use super::host::CommandHost;
 use super::{NAME, failed};
 use crate::error::shortened;
 use crate::gate::{effect_of, files_of_command, stale_approval};
-use crate::tool::{CallContext, place};
+use crate::place;
+use crate::tool::CallContext;
 use crate::{Class, CommandLine, ErrorCode, MutationKind, Operation, ToolError, env_digest};
 
 /// Longest line for people, in bytes.
@@ -37,7 +38,7 @@ pub(super) fn resolve(
     context: &CallContext<'_>,
     command: &Command,
 ) -> Result<Resolved, ToolError> {
-    let folder = place(context, &command.cwd)?;
+    let folder = place::folder(context, &command.cwd)?;
     let env = host.env();
     let path = command
         .env

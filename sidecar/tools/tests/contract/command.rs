@@ -17,12 +17,13 @@ use serde_json::{Map, Value, json};
 
 use crate::view::FolderView;
 
-struct Counting(AtomicU64);
+struct Counting;
 
 impl Ids for Counting {
     fn next(&self, prefix: &str) -> String {
-        // Unlike those of every other process: jobs are found by their ids.
-        let count = self.0.fetch_add(1, Ordering::Relaxed);
+        static COUNT: AtomicU64 = AtomicU64::new(1);
+        // Unlike those of every other test and process: jobs are found by their ids.
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
         format!("{prefix}{count:016}{:010}", std::process::id())
     }
 }
@@ -42,7 +43,7 @@ impl Host {
             journal: JournalOptions::default(),
         };
         let (workspace, _) = Workspace::open(view.path(), options).unwrap();
-        let ids = Arc::new(Counting(AtomicU64::new(1)));
+        let ids = Arc::new(Counting);
         let options = JobOptions {
             limits: JobLimits {
                 head_bytes: 200,
@@ -176,7 +177,7 @@ fn run_returns_output_and_how_it_ended() {
     assert_eq!(told.status, Status::Ok, "{told:?}");
     assert_eq!(told.recovery.state, "exited");
     let id = told.recovery.ids["job"].as_str().unwrap();
-    assert!(id.starts_with("job_0000000000000001"), "{id}");
+    assert!(id.starts_with("job_"), "{id}");
     let names: Vec<&String> = told.data.as_object().unwrap().keys().collect();
     assert_eq!(
         names,

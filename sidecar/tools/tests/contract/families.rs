@@ -72,6 +72,58 @@ fn list_shows_folders_and_what_is_pending() {
 }
 
 #[test]
+fn readers_follow_links_that_stay_inside_and_say_where_they_lead() {
+    use std::os::unix::fs::symlink;
+    let view = project();
+    let outside = tempfile::tempdir().unwrap();
+    std::fs::write(outside.path().join("secret.txt"), "one\n").unwrap();
+    let link = |target: &std::path::Path, name: &str| {
+        symlink(target, view.path().join(name)).unwrap();
+    };
+    link("src".as_ref(), "code");
+    link(&view.path().join("src"), "absolute");
+    link("src/../notes.txt".as_ref(), "todo");
+    link(outside.path(), "out");
+    link("loop".as_ref(), "loop");
+    link("nowhere".as_ref(), "dangling");
+
+    for (asked, real) in [
+        ("code/a.rs", "src/a.rs"),
+        ("absolute/a.rs", "src/a.rs"),
+        ("todo", "notes.txt"),
+        ("src/a.rs", "src/a.rs"),
+    ] {
+        let read = run(&view, "workspace_read", json!({"path": asked}));
+        assert_eq!(read.data["path"], real, "{asked}: {}", told(&read));
+    }
+    let listed = run(&view, "workspace_list", json!({"path": "code/"}));
+    assert_eq!(listed.data["entries"], json!(["src/a.rs", "src/b.rs"]));
+    let found = run(
+        &view,
+        "workspace_search",
+        json!({"path": "code", "pattern": "one"}),
+    );
+    assert_eq!(found.data["count"], 2, "{}", told(&found));
+
+    for (asked, code) in [
+        ("out/secret.txt", ErrorCode::OutsideWorkspace),
+        ("out", ErrorCode::OutsideWorkspace),
+        ("loop", ErrorCode::SymlinkLoop),
+    ] {
+        let read = run(&view, "workspace_read", json!({"path": asked}));
+        assert_eq!(read.code(), Some(code), "{asked}: {}", told(&read));
+        let found = run(
+            &view,
+            "workspace_search",
+            json!({"path": asked, "pattern": "one"}),
+        );
+        assert_eq!(found.code(), Some(code), "{asked}: {}", told(&found));
+    }
+    let read = run(&view, "workspace_read", json!({"path": "dangling"}));
+    assert_eq!(read.code(), Some(ErrorCode::NotFound), "{}", told(&read));
+}
+
+#[test]
 fn read_numbers_lines_and_says_what_is_left() {
     let view = project();
     check(
