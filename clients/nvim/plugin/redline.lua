@@ -35,10 +35,11 @@ end
 for _, verb in ipairs({ "next", "prev", "first", "last" }) do
   plug(verb, { "n", "x" }, verb)
 end
-for _, verb in ipairs({ "split", "amend", "preview", "show", "review", "undo", "redo", "cancel" }) do
+for _, verb in ipairs({ "split", "amend", "preview", "show", "review", "undo", "redo", "cancel", "stop", "approve", "mode", "model", "sessions" }) do
   plug(verb, "n", verb)
 end
 plug("ask", { "n", "x" }, "ask")
+plug("chat", { "n", "x" }, "chat")
 plug("textobject", { "o", "x" }, "textobject")
 
 -- Attaching waits until the editor has nothing else to do: start-up pays for this file alone.

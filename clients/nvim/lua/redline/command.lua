@@ -2,7 +2,7 @@
 local M = {}
 
 ---@class (exact) redline.Subcommand
----@field run fun(args: string[], range?: [integer, integer])
+---@field run fun(args: string[], range?: [integer, integer], mods?: string)
 ---@field args? string[] completion of the first argument
 ---@field desc string
 
@@ -78,7 +78,65 @@ M.subcommands = {
     end,
     desc = "Ask for a change; a range is its context",
   },
-  cancel = { run = call("redline.session", "cancel"), desc = "Cancel the turn that runs" },
+  cancel = { run = call("redline.session", "cancel"), desc = "Stop the turn that runs" },
+  stop = { run = call("redline.session", "cancel"), desc = "Stop the turn that runs" },
+  chat = {
+    run = function(_, range, mods)
+      require("redline.chat").command(range, mods)
+    end,
+    desc = "Show the conversation; a range is what the next prompt is about",
+  },
+  new = {
+    run = function(_, _, mods)
+      require("redline.chat").new(mods)
+    end,
+    desc = "Begin another conversation",
+  },
+  sessions = {
+    run = function(args)
+      require("redline.pick").sessions(args[1] == "archived")
+    end,
+    args = { "archived" },
+    desc = "Go on with an earlier conversation",
+  },
+  fork = { run = call("redline.pick", "fork"), desc = "Go on in a new conversation with the same past" },
+  archive = { run = call("redline.pick", "archive_here"), desc = "Put the conversation away" },
+  approve = {
+    run = function()
+      require("redline.approval").command("approve")
+    end,
+    desc = "Approve what waits, once",
+  },
+  deny = {
+    run = function(args)
+      require("redline.approval").command("deny", table.concat(args, " "))
+    end,
+    desc = "Deny what waits; a text is told to the model",
+  },
+  plan = {
+    run = function(args)
+      local root = require("redline.session").root_here()
+      if root then
+        require("redline.plan").command(root, args[1], table.concat(args, " ", 2))
+      end
+    end,
+    args = { "accept", "reject" },
+    desc = "Open the plan that waits, accept or reject it",
+  },
+  jobs = { run = call("redline.job", "pick"), desc = "Show the output of a job" },
+  mode = {
+    run = function(args)
+      require("redline.pick").mode(args[1])
+    end,
+    args = { "manual", "plan", "auto" },
+    desc = "Set how much may run unasked",
+  },
+  model = {
+    run = function(args)
+      require("redline.pick").model(args[1])
+    end,
+    desc = "Set the model",
+  },
   propose = {
     run = function(_, range)
       require("redline.propose").buffer(range)
@@ -122,7 +180,7 @@ function M.run(cmd)
     -- As it was typed: the words of a prompt keep their blanks.
     args = { (cmd.args:gsub("^%s*ask%s?", "")) }
   end
-  subcommand.run(args, range)
+  subcommand.run(args, range, cmd.mods)
 end
 
 ---Completes subcommands and their arguments.

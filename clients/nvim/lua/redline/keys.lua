@@ -57,6 +57,11 @@ for verb, target in pairs({
   show = { "redline.preview", "transaction" },
   review = { "redline.preview", "review" },
   cancel = { "redline.session", "cancel" },
+  stop = { "redline.session", "cancel" },
+  approve = { "redline.approval", "command" },
+  mode = { "redline.pick", "mode" },
+  model = { "redline.pick", "model" },
+  sessions = { "redline.pick", "sessions" },
 }) do
   M[verb] = function()
     require(target[1])[target[2]]()
@@ -69,6 +74,10 @@ end
 
 function M.redo()
   require("redline.review").restore("redo")
+end
+
+function M.chat()
+  require("redline.chat").command(selection())
 end
 
 function M.ask()

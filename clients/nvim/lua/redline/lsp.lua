@@ -10,6 +10,33 @@ local MODERN = vim.fn.has("nvim-0.11") == 1
 
 ---@alias redline.Error { code: string, message: string, hint?: string }
 
+---What is said when nobody is there to be asked.
+---@type redline.Error
+M.GONE = {
+  code = "CLIENT_GONE",
+  message = "Redline is not running here",
+  hint = "Open a file of the project, or see :checkhealth redline",
+}
+
+---Root of the workspace of a client: what outlives it is kept under this name.
+---@param client vim.lsp.Client
+---@return string
+function M.root_of(client)
+  return client.root_dir or vim.fn.getcwd()
+end
+
+---The client that serves a workspace.
+---@param root string
+---@return vim.lsp.Client?
+function M.client_of(root)
+  for _, client in ipairs(vim.lsp.get_clients({ name = M.NAME })) do
+    local stopped = MODERN and client:is_stopped() or not MODERN and client.is_stopped()
+    if not stopped and M.root_of(client) == root then
+      return client
+    end
+  end
+end
+
 ---Root of the workspace of a buffer, or nothing for a buffer that belongs to none.
 ---@param bufnr integer
 ---@return string?
@@ -95,7 +122,7 @@ function M.request(client, name, params, on_done, bufnr)
     sent = client.request(name, params, handler, bufnr)
   end
   if not sent then
-    on_done({ code = "CLIENT_GONE", message = "the sidecar is not running", hint = ":checkhealth redline" })
+    on_done(M.GONE)
   end
 end
 
@@ -134,12 +161,25 @@ local function on_changed(_, params, ctx)
       require("redline.keys").update(bufnr, pending)
     end
   end
-  require("redline.status").update(ctx.client_id, params.counts)
+  local client = vim.lsp.get_client_by_id(ctx.client_id)
+  if client then
+    local root = M.root_of(client)
+    require("redline.transactions").changed(root, params.transactionIds)
+    require("redline.status").update(root, params.counts)
+  end
 end
 
----@param params redline.SessionUpdateNotification
-local function on_session(_, params, ctx)
-  require("redline.session").update(ctx.client_id, M.without_null(params))
+---Hands a notification on, with the root of the workspace that it is of.
+---@param name string module
+---@param func string
+---@return lsp.Handler
+local function to(name, func)
+  return function(_, params, ctx)
+    local client = vim.lsp.get_client_by_id(ctx.client_id)
+    if client then
+      require(name)[func](M.root_of(client), M.without_null(params))
+    end
+  end
 end
 
 ---Applies an edit of the sidecar's, as the editor would, but for two things: an edit for an older text is refused and
@@ -173,6 +213,21 @@ function M.detach(bufnr)
   end
 end
 
+---Clients that serve workspaces, by root: another one means that what was known is of an earlier sidecar.
+---@type table<string, integer>
+local serving = {}
+
+---Asks everything anew: the sidecar of a workspace was replaced.
+---@param client vim.lsp.Client
+local function restarted(client)
+  local root = M.root_of(client)
+  for _, name in ipairs({ "transactions", "approval", "plan", "job" }) do
+    require("redline." .. name).forget(root)
+  end
+  require("redline.status").ask(client)
+  require("redline.session").reattach(root)
+end
+
 -- Events and not `on_attach`: a user's configuration may have one of its own.
 local group = api.nvim_create_augroup("redline.lsp", {})
 api.nvim_create_autocmd("LspAttach", {
@@ -184,6 +239,12 @@ api.nvim_create_autocmd("LspAttach", {
       require("redline.highlights").setup()
       require("redline.view").setup()
       require("redline.status").attach(client, args.buf)
+      local root = M.root_of(client)
+      local before = serving[root]
+      serving[root] = client.id
+      if before and before ~= client.id then
+        restarted(client)
+      end
     end
   end,
 })
@@ -193,6 +254,12 @@ api.nvim_create_autocmd("LspDetach", {
     local document = require("redline.document").get(args.buf)
     if document and document.client_id == args.data.client_id then
       M.detach(args.buf)
+    end
+    local client = vim.lsp.get_client_by_id(args.data.client_id)
+    if client and client.name == M.NAME then
+      vim.schedule(function()
+        require("redline.status").publish(M.root_of(client))
+      end)
     end
   end,
 })
@@ -212,7 +279,10 @@ function M.config()
     capabilities = capabilities,
     handlers = {
       [method.TRANSACTION_CHANGED] = on_changed,
-      [method.SESSION_UPDATE] = on_session,
+      [method.SESSION_UPDATE] = to("redline.session", "update"),
+      [method.APPROVAL_CHANGED] = to("redline.approval", "changed"),
+      [method.PLAN_CHANGED] = to("redline.plan", "changed"),
+      [method.JOB_CHANGED] = to("redline.job", "changed"),
       ["workspace/applyEdit"] = on_apply_edit,
     },
     root_dir = function(bufnr, on_dir)

@@ -281,6 +281,9 @@ function M.status()
       ("mode       %s"):format(result.mode),
       ("sidecar    %s%s"):format(result.version, result.inProcess and ", in process" or ""),
     }
+    if #result.approvals > 0 then
+      lines[#lines + 1] = ("approvals  %d waiting (:Redline approve)"):format(#result.approvals)
+    end
     for _, transaction in ipairs(result.transactions) do
       local pending, conflicts, unsaved = 0, 0, 0
       for _, file in ipairs(transaction.files) do
@@ -305,17 +308,20 @@ function M.status()
     for _, recovery in ipairs(result.recovery) do
       vim.list_extend(lines, { "", "recovery: " .. recovery.message })
     end
-    local session = require("redline.session").get(client.id)
-    if session then
-      local ended = session.ended
-      local state = session.running and ("running" .. (session.activity and ": " .. session.activity or ""))
-        or ("ended: " .. (ended and (ended.message or ended.reason) or "done"))
+    local conversation = require("redline.session").get(client.id)
+    if conversation and conversation.transcript.n_turns > 0 then
+      local transcripts = require("redline.chat.transcript")
+      local ended = conversation.ended
+      local reason = ended and (ended.message or (ended.reason == "end_turn" and "done") or ended.reason:gsub("^_", ""))
+      local state = conversation.state == "idle" and ("ended: " .. (reason or "done"))
+        or (conversation.state == "requires_action" and "waits for you (:Redline chat)")
+        or ("running" .. (conversation.activity and ": " .. conversation.activity or ""))
       vim.list_extend(lines, { "", "turn " .. state })
-      for _, call in ipairs(session.calls) do
+      for _, call in ipairs(transcripts.calls(conversation.transcript)) do
         local mark = ({ completed = "✓", failed = "✗", cancelled = "✗", in_progress = "…" })[call.status] or " "
-        lines[#lines + 1] = ("  %s %s%s"):format(mark, call.title, call.detail and (": " .. call.detail) or "")
+        lines[#lines + 1] = ("  %s %s"):format(mark, call.title or call._tool)
       end
-      local answer = require("redline.session").answer(session)
+      local answer = transcripts.answer(conversation.transcript)
       if answer ~= "" then
         lines[#lines + 1] = ""
         vim.list_extend(lines, vim.split(answer, "\n"))

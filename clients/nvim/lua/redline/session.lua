@@ -1,191 +1,423 @@
----The turn as it runs: what it says, what it does, how it ended.
+---Conversations: which there are, which one is current, what the user asks of them. No UI.
+---
+---They are kept by project and not by language client, since they outlive both clients and sidecars.
 local M = {}
 
+local transcripts = require("redline.chat.transcript")
 local method = require("redline.protocol").method
 
----@class (exact) redline.Session
----@field session_id? string
+---@class (exact) redline.About
+---@field name string for people
+---@field context redline.PromptContext
+
+---@class (exact) redline.Conversation
+---@field root string
+---@field session_id? string absent until something is asked
+---@field title? string
+---@field model? string
+---@field mode? redline.Mode
+---@field state redline.SessionState
+---@field activity? string what the turn does
 ---@field turn_id? string
----@field running boolean
----@field activity? string the tool call that runs
----@field text string[] pieces of the answer
----@field calls { id: string, title: string, status: string, detail?: string }[]
----@field usage? { inputTokens: integer, outputTokens: integer }
----@field ended? { reason: string, message?: string }
+---@field usage? redline.UsageUpdate
+---@field ended? { reason: string, message?: string } of the last turn
+---@field loading boolean its history arrives
+---@field stale boolean what arrives next takes the place of what is shown
+---@field transcript redline.Transcript
+---@field about? redline.About what the next prompt is about
 
----@type table<integer, redline.Session> by client
-local sessions = {}
+---@type table<string, { current?: redline.Conversation, all: redline.Conversation[] }> by root
+local projects = {}
 
+---@param root string
+local function project(root)
+  projects[root] = projects[root] or { all = {} }
+  return projects[root]
+end
+
+---@param root string
+---@return redline.Conversation
+local function make(root)
+  ---@type redline.Conversation
+  local conversation = { root = root, state = "idle", loading = false, stale = false, transcript = transcripts.new() }
+  table.insert(project(root).all, conversation)
+  return conversation
+end
+
+---The conversation that prompts of a project go to; made when there is none.
+---@param root string
+---@return redline.Conversation
+function M.current(root)
+  local here = project(root)
+  here.current = here.current or make(root)
+  return here.current
+end
+
+---@param root string
+---@return redline.Conversation?
+function M.present(root)
+  return projects[root] and projects[root].current
+end
+
+---The current conversation of a language client, if there is one.
 ---@param client_id integer
----@return redline.Session?
+---@return redline.Conversation?
 function M.get(client_id)
-  return sessions[client_id]
+  local client = vim.lsp.get_client_by_id(client_id)
+  return client and M.present(require("redline.lsp").root_of(client))
 end
 
----@param client_id integer
-function M.forget(client_id)
-  sessions[client_id] = nil
-end
-
----@param session redline.Session
----@return string
-function M.answer(session)
-  return vim.trim(table.concat(session.text))
-end
-
----@param client_id integer
----@param session redline.Session
-local function tell_end(client_id, session)
-  local ended = session.ended or {}
-  if ended.reason == "done" then
-    local answer = vim.split(M.answer(session), "\n")
-    local text = answer[1] ~= "" and answer[1] or "done"
-    local counts = require("redline.status")
-    local more = #answer > 1 and " (:Redline status shows all)" or ""
-    if require("redline.config").get().notify then
-      vim.notify("redline: " .. text .. more, vim.log.levels.INFO)
+---@param root string
+---@param session_id string
+---@return redline.Conversation?
+local function find(root, session_id)
+  for _, conversation in ipairs(project(root).all) do
+    if conversation.session_id == session_id then
+      return conversation
     end
-    counts.publish(client_id)
+  end
+end
+
+---@param conversation redline.Conversation
+---@return vim.lsp.Client?
+function M.client(conversation)
+  return require("redline.lsp").client_of(conversation.root)
+end
+
+---@param conversation redline.Conversation
+local function changed(conversation)
+  require("redline.chat").update(conversation)
+  require("redline.status").publish(conversation.root)
+end
+
+---Tells the end of a turn, where the conversation does not show it.
+---@param conversation redline.Conversation
+local function tell_end(conversation)
+  local ended = conversation.ended or {}
+  if require("redline.chat").visible(conversation) then
+    return
+  end
+  if ended.reason == "end_turn" then
+    local answer = vim.split(transcripts.answer(conversation.transcript), "\n")
+    if require("redline.config").get().notify then
+      local more = #answer > 1 and " (:Redline chat shows all)" or ""
+      vim.notify("redline: " .. (answer[1] ~= "" and answer[1] or "done") .. more, vim.log.levels.INFO)
+    end
     return
   end
   local level = ended.reason == "cancelled" and vim.log.levels.INFO or vim.log.levels.ERROR
-  vim.notify(("redline: the turn ended: %s"):format(ended.message or ended.reason), level)
+  local reason = (ended.reason or "_error"):gsub("^_", ""):gsub("_", " ")
+  vim.notify(("redline: the turn ended: %s"):format(ended.message or reason), level)
 end
 
----@param session redline.Session
----@param update redline.ToolCallUpdate
-local function take_call(session, update)
-  local call
-  for _, known in ipairs(session.calls) do
-    call = known.id == update.toolCallId and known or call
+---@param conversation redline.Conversation
+---@param update redline.StateUpdate
+local function take_state(conversation, update)
+  conversation.state = update.state
+  if update.state == "idle" then
+    conversation.activity = nil
+    if update.stopReason then
+      local failure = update._error
+      local message = failure and (failure.message .. (failure.hint ~= "" and ("\n" .. failure.hint) or ""))
+      conversation.ended = { reason = update.stopReason, message = message }
+    end
+  elseif update.state == "running" then
+    conversation.ended = nil
   end
-  if not call then
-    call = { id = update.toolCallId, title = "", status = "pending" }
-    session.calls[#session.calls + 1] = call
+end
+
+---@param conversation redline.Conversation
+---@param turn_id? string
+---@param update redline.SessionUpdate
+---@return boolean ended a turn ended, now
+local function take(conversation, turn_id, update)
+  local kind = update.sessionUpdate
+  if kind == "state_update" then
+    take_state(conversation, update)
+  elseif kind == "usage_update" then
+    conversation.usage = vim.tbl_extend("force", conversation.usage or {}, update)
+  elseif kind == "current_mode_update" then
+    local before = conversation.mode
+    conversation.mode = update.currentModeId
+    if before and before ~= conversation.mode then
+      transcripts.notice(conversation.transcript, "info", "the mode is now " .. conversation.mode, turn_id)
+    end
+  elseif kind == "current_model_update" then
+    local before = conversation.model
+    conversation.model = update.currentModelId
+    if before and before ~= conversation.model then
+      transcripts.notice(conversation.transcript, "info", "the model is now " .. conversation.model, turn_id)
+    end
+  elseif kind == "session_info_update" then
+    conversation.title = update.title or conversation.title
+  elseif kind == "tool_call_update" then
+    if update.status == "in_progress" then
+      conversation.activity = update.title or update._tool
+    elseif update.status then
+      conversation.activity = nil
+    end
+  elseif kind == "replay_complete" then
+    conversation.loading = false
   end
-  call.title, call.status = update.title or call.title, update.status or call.status
-  call.detail = nil
-  for _, content in ipairs(call.status == "failed" and update.content or {}) do
-    call.detail = call.detail or (content.content and content.content.text)
-  end
-  session.activity = call.status == "in_progress" and call.title or nil
+  transcripts.apply(conversation.transcript, turn_id, update, conversation.model)
+  return kind == "state_update" and update.state == "idle" and update.stopReason ~= nil and not conversation.loading
 end
 
 ---Takes over a batch of updates.
----@param client_id integer
+---@param root string
 ---@param params redline.SessionUpdateNotification
-function M.update(client_id, params)
-  if not params.turnId then
-    return
+function M.update(root, params)
+  local conversation = find(root, params.sessionId)
+  if not conversation then
+    -- Begun elsewhere for this editor, by a code action or another command.
+    conversation = make(root)
+    conversation.session_id = params.sessionId
+    project(root).current = project(root).current or conversation
   end
-  local session = sessions[client_id]
-  if not session or session.turn_id ~= params.turnId then
-    session = {
-      session_id = params.sessionId,
-      turn_id = params.turnId,
-      running = true,
-      text = {},
-      calls = {},
-    }
-    sessions[client_id] = session
+  if conversation.stale then
+    conversation.stale = false
+    conversation.transcript, conversation.usage, conversation.activity = transcripts.new(), nil, nil
+    require("redline.chat").reset(conversation)
   end
+  local ended = false
   for _, update in ipairs(params.updates) do
-    local kind = update.sessionUpdate
-    if kind == "agent_message_chunk" then
-      session.text[#session.text + 1] = update.content.text
-    elseif kind == "tool_call_update" then
-      take_call(session, update)
-    elseif kind == "usage_update" then
-      session.usage = { inputTokens = update._inputTokens, outputTokens = update._outputTokens }
-    elseif kind == "state_update" and update.state == "idle" then
-      session.running, session.activity = false, nil
-      local reason = update.stopReason == "end_turn" and "done" or update.stopReason:gsub("^_", "")
-      session.ended = { reason = reason, message = update._error and update._error.message }
-      tell_end(client_id, session)
+    if params.turnId and params.turnId ~= conversation.turn_id then
+      conversation.turn_id = params.turnId
+    end
+    ended = take(conversation, params.turnId, update) or ended
+  end
+  changed(conversation)
+  if ended then
+    tell_end(conversation)
+  end
+end
+
+---Variables that are this editor's own and mean nothing to a program of the session.
+local OWN = { NVIM = true, NVIM_LISTEN_ADDRESS = true, NVIM_LOG_FILE = true, VIM = true, VIMRUNTIME = true, MYVIMRC = true }
+
+---@return table<string, string>
+local function environment()
+  local env = {}
+  for name, value in pairs(vim.fn.environ()) do
+    if not OWN[name] then
+      env[name] = value
     end
   end
-  require("redline.status").publish(client_id)
+  return env
 end
 
----@param client_id integer
----@return redline.Session
-local function begin(client_id)
-  sessions[client_id] = { running = true, activity = "asking", text = {}, calls = {} }
-  require("redline.status").publish(client_id)
-  return sessions[client_id]
+---Does something with the session of a conversation, which is made when there is none.
+---@param conversation redline.Conversation
+---@param on_done fun(err?: redline.Error)
+local function with_session(conversation, on_done)
+  local lsp = require("redline.lsp")
+  local client = M.client(conversation)
+  if not client then
+    return on_done(lsp.GONE)
+  elseif conversation.session_id then
+    return on_done()
+  end
+  local params = { model = conversation.model, mode = conversation.mode, env = environment() }
+  lsp.request(client, method.SESSION_NEW, params, function(err, result)
+    if result then
+      conversation.session_id = conversation.session_id or result.sessionId
+    end
+    on_done(err)
+  end)
 end
 
----@param client vim.lsp.Client
+---Sends a prompt.
+---@param conversation redline.Conversation
 ---@param text string
 ---@param context? redline.PromptContext
-local function prompt(client, text, context)
+---@param on_done? fun(err?: redline.Error) the prompt was accepted, or not
+function M.send(conversation, text, context, on_done)
   local lsp = require("redline.lsp")
-  local pending = begin(client.id)
-  lsp.request(client, method.SESSION_PROMPT, { text = text, context = context }, function(err, result)
-    local session = sessions[client.id]
+  local function done(err)
     if err then
-      if session == pending then
-        session.running, session.ended = false, { reason = "error", message = err.message }
-      end
-      require("redline.status").publish(client.id)
+      conversation.state, conversation.activity = "idle", nil
+      conversation.ended = { reason = "_error", message = err.message }
+      changed(conversation)
       lsp.report(err)
-    elseif session == pending then
-      session.session_id, session.turn_id = result.sessionId, result.turnId
     end
+    if on_done then
+      on_done(err)
+    end
+  end
+  local was_idle = conversation.state == "idle"
+  if was_idle then
+    conversation.state, conversation.activity, conversation.ended = "running", "asking", nil
+    changed(conversation)
+  end
+  with_session(conversation, function(failure)
+    if failure then
+      return done(failure)
+    end
+    local client = M.client(conversation)
+    if not client then
+      return done(lsp.GONE)
+    end
+    local params = { sessionId = conversation.session_id, text = text, context = context }
+    lsp.request(client, method.SESSION_PROMPT, params, function(err, result)
+      if result then
+        if result.turnId ~= "" then
+          conversation.turn_id = result.turnId
+        elseif was_idle then
+          conversation.state, conversation.activity = "idle", nil
+        end
+        if result.message and result.message ~= "" then
+          transcripts.notice(conversation.transcript, "info", result.message)
+        end
+        changed(conversation)
+      end
+      done(err)
+    end)
   end)
 end
 
 ---@param bufnr integer
----@param client vim.lsp.Client
 ---@param range? [integer, integer] 1-based lines
----@return redline.PromptContext?
-local function context_of(bufnr, client, range)
-  if not vim.lsp.buf_is_attached(bufnr, client.id) then
+---@return redline.About?
+function M.about(bufnr, range)
+  local document = require("redline.document").get(bufnr)
+  if not document then
     return nil
   end
+  local name = vim.fn.fnamemodify(vim.api.nvim_buf_get_name(bufnr), ":t")
   return {
-    uri = vim.uri_from_bufnr(bufnr),
-    range = range and {
-      start = { line = range[1] - 1, character = 0 },
-      ["end"] = { line = range[2], character = 0 },
-    } or nil,
+    name = range and ("%s:%d-%d"):format(name, range[1], range[2]) or name,
+    context = {
+      uri = vim.uri_from_bufnr(bufnr),
+      range = range and {
+        start = { line = range[1] - 1, character = 0 },
+        ["end"] = { line = range[2], character = 0 },
+      } or nil,
+    },
   }
+end
+
+---The root of what the user works on; says so when Redline is not attached.
+---@return string?
+function M.root_here()
+  local board = require("redline.chat").board(vim.api.nvim_get_current_buf())
+  if board then
+    return board.conversation.root
+  end
+  local client = require("redline.review").client_here()
+  return client and require("redline.lsp").root_of(client)
+end
+
+---The conversation that the user means: the one shown here, else the current one of the project.
+---@return redline.Conversation?
+function M.here()
+  local board = require("redline.chat").board(vim.api.nvim_get_current_buf())
+  local root = board and board.conversation.root or M.root_here()
+  return board and board.conversation or (root and M.current(root)) or nil
 end
 
 ---Asks for a change. Without a text the user is asked for one.
 ---@param text string
 ---@param range? [integer, integer] 1-based lines that the prompt is about
 function M.ask(text, range)
-  local lsp = require("redline.lsp")
-  local client, bufnr = lsp.any_client(), vim.api.nvim_get_current_buf()
-  if not client then
-    lsp.report({ code = "CLIENT_GONE", message = "Redline is not attached here", hint = "Open a file of the project, or see :checkhealth redline" })
+  local conversation = M.here()
+  if not conversation then
     return
   end
-  local context = context_of(bufnr, client, range)
+  local about = M.about(vim.api.nvim_get_current_buf(), range) or conversation.about
   if text ~= "" then
-    return prompt(client, text, context)
+    return M.send(conversation, text, about and about.context)
   end
-  vim.ui.input({ prompt = range and ("Redline, lines %d-%d: "):format(range[1], range[2]) or "Redline: " }, function(input)
+  local prompt = range and ("Redline, lines %d-%d: "):format(range[1], range[2]) or "Redline: "
+  vim.ui.input({ prompt = prompt }, function(input)
     if input and vim.trim(input) ~= "" then
-      prompt(client, input, context)
+      M.send(conversation, input, about and about.context)
     end
   end)
 end
 
----Cancels the turn that runs.
+---Stops the turn that runs.
 function M.cancel()
-  local lsp = require("redline.lsp")
-  local client = lsp.any_client()
-  if not client then
-    return lsp.report({ code = "CLIENT_GONE", message = "Redline is not attached here", hint = ":checkhealth redline" })
+  local conversation = M.here()
+  local client = conversation and M.client(conversation)
+  if not conversation or not client then
+    return
   end
-  local session = sessions[client.id]
-  lsp.request(client, method.SESSION_CANCEL, { sessionId = session and session.session_id }, function(err)
+  local lsp = require("redline.lsp")
+  lsp.request(client, method.SESSION_CANCEL, { sessionId = conversation.session_id }, function(err)
     if err then
       lsp.report(err)
     end
   end)
+end
+
+---Begins another conversation, which takes the prompts of the project from now on.
+---@param root string
+---@return redline.Conversation
+function M.begin(root)
+  local conversation = make(root)
+  project(root).current = conversation
+  return conversation
+end
+
+---Takes part in a session: its history is sent, and what happens from now on.
+---@param root string
+---@param session_id string
+---@param on_done? fun(err?: redline.Error)
+---@return redline.Conversation
+function M.load(root, session_id, on_done)
+  local lsp = require("redline.lsp")
+  local conversation = find(root, session_id) or make(root)
+  -- What is shown stays until its history arrives, or for good when it does not.
+  conversation.session_id, conversation.loading, conversation.stale = session_id, true, true
+  local function done(err)
+    conversation.loading, conversation.stale = false, false
+    changed(conversation)
+    if err then
+      lsp.report(err)
+    end
+    if on_done then
+      on_done(err)
+    end
+  end
+  local client = M.client(conversation)
+  if not client then
+    done(lsp.GONE)
+    return conversation
+  end
+  lsp.request(client, method.SESSION_LOAD, { sessionId = session_id }, function(err, result)
+    ---@cast result redline.LoadSessionResult
+    if result then
+      local info = result.session
+      conversation.title, conversation.model, conversation.mode = info.title, info.model, info.mode
+      conversation.state = info.state
+      if result.repaired then
+        transcripts.notice(conversation.transcript, "warning", result.repaired)
+      end
+      require("redline.plan").attach(conversation)
+    end
+    done(err)
+  end)
+  return conversation
+end
+
+---Makes a conversation the one that prompts go to.
+---@param conversation redline.Conversation
+function M.choose(conversation)
+  project(conversation.root).current = conversation
+  require("redline.status").publish(conversation.root)
+end
+
+---Takes part again in what this editor showed, after the sidecar or the client was replaced.
+---@param root string
+function M.reattach(root)
+  for _, conversation in ipairs(projects[root] and projects[root].all or {}) do
+    if conversation.session_id then
+      M.load(root, conversation.session_id)
+    elseif conversation.state ~= "idle" then
+      conversation.state, conversation.activity = "idle", nil
+      changed(conversation)
+    end
+  end
 end
 
 return M
