@@ -216,7 +216,7 @@ end)
 
 test("subcommands and their scopes complete", function()
   local command = require("redline.command")
-  equal({ "accept", "amend", "ask", "attach" }, command.complete("a", "Redline a"))
+  equal({ "accept", "amend", "approve", "archive", "ask", "attach" }, command.complete("a", "Redline a"))
   equal({ "hunk", "file", "transaction", "all" }, command.complete("", "Redline accept "))
   equal({ "file" }, command.complete("f", "Redline accept f"))
   equal({}, command.complete("", "Redline next "))

@@ -92,7 +92,7 @@ end
 ---@param win integer
 ---@return integer
 local function bottom_view(win)
-  local height = api.nvim_win_get_height(win)
+  local height = api.nvim_win_get_height(win) - vim.fn.getwininfo(win)[1].winbar
   local row = api.nvim_buf_line_count(api.nvim_win_get_buf(win)) - 1
   local used = 0
   while row >= 0 do
@@ -293,6 +293,14 @@ function M.send(board)
   end)
 end
 
+---Puts the cursor of this window at the end of the prompt.
+function M.enter_prompt()
+  local board = boards[api.nvim_get_current_buf()]
+  if board then
+    prompt.enter(board, api.nvim_get_current_win())
+  end
+end
+
 ---The link under the cursor, in a conversation.
 ---@return redline.Link?
 function M.link_here()
@@ -379,17 +387,34 @@ local function make(conversation)
   return board
 end
 
----Shows a conversation, in the window that has it or in a new one, with the cursor in the prompt.
+---The window that shows a conversation of the project in this tab page: another one takes its place.
+---@param root string
+---@return integer?
+local function window_of(root)
+  for _, win in ipairs(api.nvim_tabpage_list_wins(0)) do
+    local board = boards[api.nvim_win_get_buf(win)]
+    if board and board.conversation.root == root then
+      return win
+    end
+  end
+end
+
+---Shows a conversation, in the window that has one or in a new one, with the cursor in the prompt.
 ---@param conversation redline.Conversation
 ---@param mods? string modifiers of the command, as `vertical` or `tab`
 function M.open(conversation, mods)
   local board = board_of(conversation) or make(conversation)
   local win = vim.fn.win_findbuf(board.bufnr)[1]
-  if win and (not mods or mods == "") then
+  local given = mods ~= nil and mods ~= ""
+  if win and not given then
     api.nvim_set_current_win(win)
+  elseif window_of(conversation.root) and not given then
+    win = window_of(conversation.root)
+    api.nvim_set_current_win(win)
+    api.nvim_win_set_buf(win, board.bufnr)
   else
     local wide = vim.o.columns >= 120
-    local how = mods and mods ~= "" and mods or (wide and "botright vertical" or "botright")
+    local how = given and mods or (wide and "botright vertical" or "botright")
     vim.cmd(("%s sbuffer %d"):format(how, board.bufnr))
     win = api.nvim_get_current_win()
     if how == "botright" then

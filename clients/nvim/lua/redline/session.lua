@@ -170,7 +170,8 @@ function M.update(root, params)
   local conversation = find(root, params.sessionId)
   if not conversation then
     -- Begun elsewhere for this editor, by a code action or another command.
-    conversation = make(root)
+    local present = project(root).current
+    conversation = present and not present.session_id and present or make(root)
     conversation.session_id = params.sessionId
     project(root).current = project(root).current or conversation
   end

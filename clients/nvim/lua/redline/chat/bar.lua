@@ -47,7 +47,7 @@ function M.usage(usage)
   end
   local parts = {}
   if usage.used then
-    parts[#parts + 1] = entry.tokens(usage.used) .. (usage.size and (" of " .. entry.tokens(usage.size)) or "")
+    parts[#parts + 1] = entry.tokens(usage.used) .. (usage.size and (" of " .. entry.tokens(usage.size)) or " tokens")
   end
   if usage.cost then
     parts[#parts + 1] = entry.money(usage.cost)

@@ -10,7 +10,7 @@ local folds = require("redline.chat.folds")
 local marks = api.nvim_create_namespace("redline.chat")
 
 ---Time that one flush may take before the editor has its turn.
-local BUDGET_MS = 8
+local BUDGET_MS = 4
 
 ---@class (exact) redline.Board
 ---@field bufnr integer
@@ -20,10 +20,8 @@ local BUDGET_MS = 8
 ---@field context redline.EntryContext
 
 ---@param board redline.Board
----@param first integer zero-based
----@param last integer
----@param lines string[]
-local function write(board, first, last, lines)
+---@param change fun(bufnr: integer)
+local function changing(board, change)
   board.writing = true
   local bo = vim.bo[board.bufnr]
   local modifiable, levels = bo.modifiable, bo.undolevels
@@ -32,13 +30,53 @@ local function write(board, first, last, lines)
   end
   -- The editor's undo knows lines by number: it must not take back what arrived above what was typed.
   bo.undolevels = -1
-  api.nvim_buf_set_lines(board.bufnr, first, last, false, lines)
+  change(board.bufnr)
   bo.undolevels = levels
   if not modifiable then
     bo.modifiable = false
   end
   bo.modified = false
   board.writing = false
+end
+
+---Replaces whole lines.
+---@param board redline.Board
+---@param first integer zero-based
+---@param last integer
+---@param lines string[]
+local function write(board, first, last, lines)
+  changing(board, function(bufnr)
+    api.nvim_buf_set_lines(bufnr, first, last, false, lines)
+  end)
+end
+
+---Replaces the lines of an entry so that a fold around them stays, and grows or shrinks with them.
+---
+---By Vim's own functions: the API takes replaced lines for deleted ones, and folds with them, in some releases.
+---@param board redline.Board
+---@param row integer zero-based
+---@param before string[]
+---@param lines string[]
+local function rewrite(board, row, before, lines)
+  local grown = #lines - #before
+  changing(board, function(bufnr)
+    if grown > 0 then
+      -- Before the last line, which the fold ends with.
+      local last = table.remove(before)
+      for _ = 1, grown do
+        before[#before + 1] = ""
+      end
+      before[#before + 1] = last
+      vim.fn.appendbufline(bufnr, row + #before - 1 - grown, vim.fn["repeat"]({ "" }, grown))
+    elseif grown < 0 then
+      vim.fn.deletebufline(bufnr, row + #lines + 1, row + #before)
+    end
+    for i, line in ipairs(lines) do
+      if before[i] ~= line then
+        vim.fn.setbufline(bufnr, row + i, line)
+      end
+    end
+  end)
 end
 
 ---@param board redline.Board
@@ -83,27 +121,9 @@ local function redraw(board, entry, row)
       new.n = new.n + 1
     end
   end
+  new.lead = old.lead
   local grown = new.n - old.n
-  if grown > 0 then
-    -- Before the last line, so that a fold around these lines grows.
-    local blank = {}
-    for i = 1, grown do
-      blank[i] = ""
-    end
-    write(board, row + old.n - 1, row + old.n - 1, blank)
-    before = vim.list_extend(vim.list_extend(vim.list_slice(before, 1, old.n - 1), blank), { before[old.n] })
-  end
-  local first, last = 1, #before
-  while first <= math.min(last, new.n) and before[first] == new.lines[first] do
-    first = first + 1
-  end
-  local new_last = new.n
-  while last >= first and new_last >= first and before[last] == new.lines[new_last] do
-    last, new_last = last - 1, new_last - 1
-  end
-  if last >= first or new_last >= first then
-    write(board, row + first - 1, row + last, vim.list_slice(new.lines, first, new_last))
-  end
+  rewrite(board, row, before, new.lines)
   board.n_history = board.n_history + grown
   api.nvim_buf_clear_namespace(board.bufnr, marks, row, row + new.n)
   mark(board, row, new)
@@ -123,23 +143,17 @@ end
 local function extend(board, entry, row)
   local shown = entry.shown
   local last = row + shown.n - 1
-  local before = api.nvim_buf_get_lines(board.bufnr, last, last + 1, false)[1] or ""
-  -- Joined first: a piece may end between CR and LF.
-  local text = (before .. table.concat(entry.pieces, "", entry.fresh)):gsub("\r\n", "\n")
+  local before = api.nvim_buf_get_lines(board.bufnr, last, last + 1, false)[1]
+  local text = table.concat(entry.pieces, "", entry.fresh):gsub("\r\n", "\n")
   entry.fresh = #entry.pieces + 1
+  -- A piece may have ended between CR and LF.
+  local from = before:sub(-1) == "\r" and text:sub(1, 1) == "\n" and #before - 1 or #before
   local lines = vim.split(text, "\n", { plain = true })
-  write(board, last, last + 1, lines)
+  changing(board, function(bufnr)
+    api.nvim_buf_set_text(bufnr, last, from, last, #before, lines)
+  end)
   shown.n = shown.n + #lines - 1
   board.n_history = board.n_history + #lines - 1
-end
-
----Lines of an entry in the buffer, with the blank one before it.
----@param transcript redline.Transcript
----@param index integer
----@return integer
-local function height(transcript, index)
-  local entry = transcript.entries[index]
-  return entry.shown.n + (entries.spaced(entry, transcript.entries[index - 1]) and 1 or 0)
 end
 
 ---Visits drawn entries from the last one up, with the line of each, until told to stop.
@@ -149,11 +163,12 @@ local function upwards(board, visit)
   local transcript = board.conversation.transcript
   local row = board.n_history
   for index = transcript.n_drawn, 1, -1 do
-    row = row - transcript.entries[index].shown.n
-    if visit(transcript.entries[index], row) then
+    local entry = transcript.entries[index]
+    row = row - entry.shown.n
+    if visit(entry, row) then
       return
     end
-    row = row - height(transcript, index) + transcript.entries[index].shown.n
+    row = row - entry.shown.lead
   end
 end
 
@@ -199,8 +214,11 @@ local function append(board, deadline)
     elseif entry.kind == "answer" then
       entry.fresh = #entry.pieces + 1
     end
-    if entries.spaced(entry, transcript.entries[index - 1]) then
+    local above = lines[#lines] or api.nvim_buf_get_lines(board.bufnr, row - 1, row, false)[1]
+    -- A text that ends with a line break brings the blank line itself.
+    if above ~= "" and entries.spaced(entry, transcript.entries[index - 1]) then
       lines[#lines + 1] = ""
+      shown.lead = 1
     end
     placed[#placed + 1] = { row = row + #lines, shown = shown }
     vim.list_extend(lines, shown.lines)

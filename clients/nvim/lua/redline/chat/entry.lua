@@ -13,7 +13,8 @@ local quote = require("redline.chat.quote")
 
 ---@class (exact) redline.ShownEntry
 ---@field lines? string[] absent once drawn: only the count is kept
----@field n integer lines, with the blank one before
+---@field n integer lines
+---@field lead integer blank lines before them, set where they are drawn
 ---@field marks? { [1]: integer, [2]: integer, [3]: integer, [4]: string }[] line of the entry, from, to, group
 ---@field links table<integer, redline.Link> by line of the entry
 ---@field fold? integer first line of the entry that is folded, with all after it
@@ -28,6 +29,9 @@ local quote = require("redline.chat.quote")
 ---Lines of a tool's output that are kept in the conversation.
 local MAX_DETAIL = 200
 
+---Bytes of an argument that are shown.
+local MAX_ARGUMENT = 500
+
 local STATE_WORDS = {
   pending = "preparing",
   in_progress = "running",
@@ -38,7 +42,7 @@ local STATE_WORDS = {
 local STATE_GROUPS = {
   pending = "RedlineMuted",
   in_progress = "RedlineInfo",
-  completed = "RedlineSignAdd",
+  completed = "RedlineMuted",
   failed = "RedlineSignRemove",
   cancelled = "RedlineMuted",
 }
@@ -69,7 +73,7 @@ local END_WORDS = {
 
 ---@return redline.ShownEntry
 local function empty()
-  return { lines = {}, n = 0, marks = {}, links = {} }
+  return { lines = {}, n = 0, lead = 0, marks = {}, links = {} }
 end
 
 ---@param shown redline.ShownEntry
@@ -80,7 +84,8 @@ local function put(shown, text, group, link)
   local lines = shown.lines
   lines[#lines + 1] = (text:gsub("\n", " "))
   if group then
-    shown.marks[#shown.marks + 1] = { #lines, 0, #lines[#lines], group }
+    local from = #lines[#lines]:match("^ *")
+    shown.marks[#shown.marks + 1] = { #lines, from, #lines[#lines], group }
   end
   shown.links[#lines] = link
 end
@@ -240,6 +245,19 @@ local function put_title(shown, title, state, group, link)
   shown.marks[#shown.marks + 1] = { row, #text - #state, #text, group }
 end
 
+---The arguments of a call, but for edits, whose hunks say it better.
+---@param shown redline.ShownEntry
+---@param tool redline.ToolCallUpdate
+local function put_arguments(shown, tool)
+  for name, value in vim.spairs(tool.rawInput) do
+    local text = type(value) == "string" and value or vim.json.encode(value)
+    if tool.kind ~= "edit" or type(value) ~= "table" then
+      local long = #text > MAX_ARGUMENT
+      put_fact(shown, quote.line(tostring(name)), quote.line(long and text:sub(1, MAX_ARGUMENT) or text) .. (long and " …" or ""))
+    end
+  end
+end
+
 ---@param entry redline.Entry
 ---@param context redline.EntryContext
 ---@return redline.ShownEntry
@@ -259,7 +277,10 @@ local function call(entry, context)
           only[id] = true
         end
         hunks = hunks_of(transaction, #content.hunkIds > 0 and only or nil)
-        state = #hunks > 0 and counted(hunks) or state
+        if #hunks > 0 then
+          state = counted(hunks)
+          group = state:find("pending", 1, true) and "RedlineInfo" or "RedlineMuted"
+        end
         hunks.id = content.transactionId
         link = { kind = "transaction", transaction = content.transactionId }
       end
@@ -298,10 +319,8 @@ local function call(entry, context)
     for _, fact in ipairs(M.approval_facts(approval)) do
       put_fact(shown, fact[1], fact[2])
     end
-  elseif #hunks == 0 and type(tool.rawInput) == "table" and not vim.tbl_isempty(tool.rawInput) then
-    for name, value in vim.spairs(tool.rawInput) do
-      put_fact(shown, quote.line(tostring(name)), quote.line(type(value) == "string" and value or vim.json.encode(value)))
-    end
+  elseif #hunks == 0 and type(tool.rawInput) == "table" then
+    put_arguments(shown, tool)
   end
   for _, detail in ipairs(details) do
     if detail[3] then

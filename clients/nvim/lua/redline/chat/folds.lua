@@ -62,6 +62,10 @@ function M.text()
   if not title then
     return line .. hidden
   end
+  local block = require("redline.block")
+  local room = api.nvim_win_get_width(0) - api.nvim_strwidth(hidden) - 3
+  title = block.cut(title, math.max(10, room - math.min(20, api.nvim_strwidth(state))))
+  state = block.cut(state, math.max(4, room - api.nvim_strwidth(title)))
   local group = "RedlineMuted"
   for _, mark in
     ipairs(api.nvim_buf_get_extmarks(

@@ -107,12 +107,9 @@ function M.set(board)
       if api.nvim_win_get_cursor(0)[1] > prompt.row(board) then
         return key
       end
-      vim.schedule(function()
-        prompt.enter(board, api.nvim_get_current_win())
-        vim.cmd("startinsert!")
-      end)
-      return ""
-    end, { buffer = board.bufnr, expr = true, desc = "Redline: type in the prompt" })
+      -- Keys and not calls: what is typed behind them has to come after them.
+      return "<Cmd>lua require('redline.chat').enter_prompt()<CR>A"
+    end, { buffer = board.bufnr, expr = true, replace_keycodes = true, desc = "Redline: type in the prompt" })
   end
 end
 

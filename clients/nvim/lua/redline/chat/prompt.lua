@@ -107,11 +107,12 @@ function M.guard(board)
     end,
   })
   local group = api.nvim_create_augroup("redline.chat." .. board.bufnr, {})
-  api.nvim_create_autocmd({ "CursorMoved", "CursorMovedI", "BufEnter", "InsertEnter" }, {
+  api.nvim_create_autocmd({ "CursorMoved", "CursorMovedI", "BufEnter", "InsertEnter", "ModeChanged" }, {
     group = group,
     buffer = board.bufnr,
     callback = function()
-      local inside = api.nvim_win_get_cursor(0)[1] > M.row(board)
+      -- Also the other end of a selection: what it holds could be deleted.
+      local inside = math.min(vim.fn.line("."), vim.fn.line("v")) > M.row(board)
       if vim.bo[board.bufnr].modifiable ~= inside then
         vim.bo[board.bufnr].modifiable = inside
       end

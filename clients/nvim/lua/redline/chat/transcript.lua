@@ -54,7 +54,8 @@ end
 ---@return string
 local function text_of(content)
   if content.type == "text" then
-    return content.text
+    -- No line of a buffer is given with NUL in it.
+    return (content.text:gsub("%z", "␀"))
   end
   return ("[%s](%s)"):format(content.name ~= "" and content.name or content.uri, content.uri)
 end
