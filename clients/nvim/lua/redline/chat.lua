@@ -151,6 +151,7 @@ local function flush(board)
   local more = draw.flush(board)
   follow(wins)
   prompt.hint(board)
+  require("redline.chat.bar").refresh(board)
   local now = vim.uv.hrtime()
   times.last = now
   times.pause = math.max(FLUSH_MS, math.min(MAX_FLUSH_MS, 3 * (now - begun) / 1e6))
@@ -329,6 +330,7 @@ local function dress(win)
     signcolumn = "no",
     spell = false,
     list = false,
+    conceallevel = 0,
   }) do
     api.nvim_set_option_value(name, value, { scope = "local", win = win })
   end

@@ -84,10 +84,24 @@ function M.client(conversation)
   return require("redline.lsp").client_of(conversation.root)
 end
 
+---What status lines show of each conversation: most updates are text, and change nothing there.
+---@type table<redline.Conversation, string>
+local published = setmetatable({}, { __mode = "k" })
+
 ---@param conversation redline.Conversation
 local function changed(conversation)
   require("redline.chat").update(conversation)
-  require("redline.status").publish(conversation.root)
+  local shown = table.concat({
+    conversation.state,
+    conversation.activity or "",
+    conversation.mode or "",
+    conversation.model or "",
+    tostring(conversation.loading),
+  }, "\0")
+  if published[conversation] ~= shown then
+    published[conversation] = shown
+    require("redline.status").publish(conversation.root)
+  end
 end
 
 ---Tells the end of a turn, where the conversation does not show it.

@@ -3,18 +3,10 @@ local M = {}
 
 local entry = require("redline.chat.entry")
 
----@param text string
----@return string
-local function escape(text)
-  return (text:gsub("%%", "%%%%"):gsub("%c", " "))
-end
-
----@param group string
----@param text string
----@return string
-local function colored(group, text)
-  return ("%%#%s#%s%%*"):format(group, escape(text))
-end
+---@class (exact) redline.BarPart
+---@field text string
+---@field group? string
+---@field rank integer parts of a higher rank go first where there is no room
 
 local STATES = {
   idle = { "○ ready", "RedlineMuted" },
@@ -59,37 +51,74 @@ function M.usage(usage)
 end
 
 ---@param conversation redline.Conversation
+---@return redline.BarPart[] left
+---@return redline.BarPart[] right
+local function parts_of(conversation)
+  local status, count = require("redline.status"), require("redline.block").count
+  local root = conversation.root
+  local state, counts = M.state(conversation), status.counts_of(root)
+  local left = { { text = state[1], group = state[2], rank = 0 } }
+  local right = {}
+  ---@param parts redline.BarPart[]
+  local function add(parts, text, rank, group)
+    if text and text ~= "" then
+      parts[#parts + 1] = { text = text, rank = rank, group = group }
+    end
+  end
+  add(left, conversation.mode or status.mode(root), 1)
+  add(left, conversation.model or status.model(root), 4)
+  add(left, conversation.title, 6)
+  local waiting = status.waiting(root)
+  add(right, waiting > 0 and ("%d to approve"):format(waiting) or nil, 2, "RedlineWaits")
+  add(right, ("%d pending"):format(counts.pending), 2)
+  add(right, counts.conflicts > 0 and count(counts.conflicts, "conflict") or nil, 3, "RedlineWaits")
+  add(right, M.usage(conversation.usage), 5)
+  return left, right
+end
+
+---@param parts redline.BarPart[]
+---@param rank integer
+---@return string text for 'winbar'
+---@return integer width
+local function join(parts, rank)
+  local texts, width = {}, 0
+  for _, part in ipairs(parts) do
+    if part.rank <= rank then
+      local plain = part.text:gsub("%c", " ")
+      local text = plain:gsub("%%", "%%%%")
+      texts[#texts + 1] = part.group and ("%%#%s#%s%%*"):format(part.group, text) or text
+      width = width + vim.api.nvim_strwidth(plain) + 3
+    end
+  end
+  return table.concat(texts, " · "), width
+end
+
+---@param conversation redline.Conversation
 ---@param width integer cells
 ---@return string
 function M.text(conversation, width)
-  local status = require("redline.status")
-  local words, group = unpack(M.state(conversation))
-  local counts = status.counts_of(conversation.root)
-  local right = {}
-  if status.waiting(conversation.root) > 0 then
-    right[#right + 1] = colored("RedlineWaits", require("redline.block").count(status.waiting(conversation.root), "approval"))
+  local left, right = parts_of(conversation)
+  for rank = 6, 0, -1 do
+    local left_text, left_width = join(left, rank)
+    local right_text, right_width = join(right, rank)
+    if rank == 0 or left_width + right_width <= width then
+      return (" %s%%<%%=%s "):format(left_text, right_text)
+    end
   end
-  right[#right + 1] = escape(("%d pending"):format(counts.pending))
-  if counts.conflicts > 0 then
-    right[#right + 1] = colored("RedlineWaits", require("redline.block").count(counts.conflicts, "conflict"))
+  return ""
+end
+
+---@type table<redline.Board, string> what each bar was drawn from
+local drawn = setmetatable({}, { __mode = "k" })
+
+---Has the bars of a conversation drawn again where they say something else now.
+---@param board redline.Board
+function M.refresh(board)
+  local text = M.text(board.conversation, 1000)
+  if drawn[board] ~= text then
+    drawn[board] = text
+    vim.cmd.redrawstatus({ bang = true })
   end
-  local usage = M.usage(conversation.usage)
-  if usage and width >= 70 then
-    right[#right + 1] = escape(usage)
-  end
-  local left = { colored(group, words) }
-  local mode = conversation.mode or status.mode(conversation.root)
-  if mode then
-    left[#left + 1] = escape(mode)
-  end
-  local model = conversation.model or status.model(conversation.root)
-  if model and model ~= "" and width >= 50 then
-    left[#left + 1] = escape(model)
-  end
-  if conversation.title and width >= 90 then
-    left[#left + 1] = escape(conversation.title)
-  end
-  return (" %s%%<%%=%s "):format(table.concat(left, " · "), table.concat(right, " · "))
 end
 
 ---What 'winbar' evaluates in the window that it is drawn for.

@@ -118,6 +118,17 @@ local function put_fact(shown, name, value, link)
   shown.marks[#shown.marks + 1] = { row, 4, 4 + math.max(8, #name), "RedlineMuted" }
 end
 
+---Facts that have to be read exactly. Behind a blank line markdown takes them for code, and hides none of it.
+---@param shown redline.ShownEntry
+---@param facts { [1]: string, [2]: string }[]
+---@param link? redline.Link
+local function put_facts(shown, facts, link)
+  put(shown, "")
+  for _, fact in ipairs(facts) do
+    put_fact(shown, fact[1], fact[2], link)
+  end
+end
+
 ---@param seconds integer
 ---@return string
 function M.span(seconds)
@@ -178,9 +189,7 @@ end
 ---@param approval redline.Approval
 local function put_approval(shown, approval)
   local link = { kind = "approval", approval = approval.id }
-  for _, fact in ipairs(M.approval_facts(approval)) do
-    put_fact(shown, fact[1], fact[2], link)
-  end
+  put_facts(shown, M.approval_facts(approval), link)
   put_fact(shown, "until", vim.fn.strftime("%H:%M", approval.expiresAt), link)
   put(shown, "    ga approve · gx deny · gX deny and say why", "RedlineInfo", link)
 end
@@ -316,9 +325,7 @@ local function call(entry, context)
   put_title(shown, tool.title or tool._tool or "tool", state, group, link)
   put_hunks(shown, hunks.id, hunks)
   if approval then
-    for _, fact in ipairs(M.approval_facts(approval)) do
-      put_fact(shown, fact[1], fact[2])
-    end
+    put_facts(shown, M.approval_facts(approval))
   elseif #hunks == 0 and type(tool.rawInput) == "table" then
     put_arguments(shown, tool)
   end
@@ -375,9 +382,7 @@ local function plan(entry, context)
   local waits = found.state == "proposed"
   local state = require("redline.plan").state(found)
   put_title(shown, "plan: " .. found.title, state, waits and "RedlineWaits" or "RedlineMuted", link)
-  for _, fact in ipairs(require("redline.plan").facts(found)) do
-    put_fact(shown, fact[1], fact[2], link)
-  end
+  put_facts(shown, require("redline.plan").facts(found), link)
   if waits then
     put(shown, "    <CR> read · ga accept · gx reject · gX reject and say why", "RedlineInfo", link)
   else
