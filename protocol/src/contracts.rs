@@ -97,6 +97,7 @@ messages! {
     Notification APPROVAL_CHANGED: ApprovalChangedNotification;
     Notification PLAN_CHANGED: PlanChangedNotification;
     Notification JOB_CHANGED: JobChangedNotification;
+    Notification SIDECAR_REPLACED: SidecarReplacedNotification;
     Notification TRANSACTION_CHANGED: TransactionChangedNotification;
 }
 

@@ -88,6 +88,8 @@ pub mod method {
     pub const PLAN_CHANGED: &str = "redline/plan/changed";
     /// Notification to the client: [`super::JobChangedNotification`].
     pub const JOB_CHANGED: &str = "redline/job/changed";
+    /// Notification to the client: [`super::SidecarReplacedNotification`].
+    pub const SIDECAR_REPLACED: &str = "redline/sidecar/replaced";
     /// Notification to the client: [`super::TransactionChangedNotification`].
     pub const TRANSACTION_CHANGED: &str = "redline/transaction/changed";
 }

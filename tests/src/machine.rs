@@ -10,6 +10,7 @@ mod debian_prefix;
 mod neovim;
 mod node;
 mod python;
+mod stylua;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -19,6 +20,7 @@ use anyhow::{Context, Result, ensure};
 pub use aimock::aimock;
 pub use neovim::Neovim;
 pub use node::{node, npm};
+pub use stylua::stylua;
 
 /// Where downloaded editors and servers are kept: `$XDG_CACHE_HOME/redline-tests`, else `~/.cache/redline-tests`.
 #[must_use]
@@ -59,7 +61,8 @@ pub fn prepare(say: &mut dyn FnMut(&str)) -> Result<()> {
         neovim.install(say)?;
     }
     node::install(say)?;
-    aimock::install(say)
+    aimock::install(say)?;
+    stylua::install(say)
 }
 
 /// Runs a command to its end and wants success; its output is shown only when it fails.

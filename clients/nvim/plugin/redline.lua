@@ -27,7 +27,8 @@ local function plug(name, modes, verb, opts)
 end
 
 for _, verb in ipairs({ "accept", "reject" }) do
-  plug(verb, { "n", "x" }, verb)
+  plug(verb, "n", verb .. "_repeatable", { expr = true })
+  plug(verb, "x", verb)
   plug(verb .. "-file", "n", verb .. "_file")
   plug(verb .. "-transaction", "n", verb .. "_transaction")
   plug(verb .. "-operator", "n", verb .. "_operator", { expr = true })
@@ -35,7 +36,23 @@ end
 for _, verb in ipairs({ "next", "prev", "first", "last" }) do
   plug(verb, { "n", "x" }, verb)
 end
-for _, verb in ipairs({ "split", "amend", "preview", "show", "review", "undo", "redo", "cancel", "stop", "approve", "mode", "model", "sessions" }) do
+for _, verb in ipairs({
+  "split",
+  "amend",
+  "preview",
+  "show",
+  "review",
+  "overview",
+  "diff",
+  "undo",
+  "redo",
+  "cancel",
+  "stop",
+  "approve",
+  "mode",
+  "model",
+  "sessions",
+}) do
   plug(verb, "n", verb)
 end
 plug("ask", { "n", "x" }, "ask")

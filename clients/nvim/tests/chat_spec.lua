@@ -6,7 +6,13 @@ local equal, wait = support.equal, support.wait
 ---@return Child
 local function open(opts)
   support.write("a.txt", support.numbered(1, 30))
-  local child = support.nvim(vim.tbl_extend("force", { columns = 140, config = "_G.notices = {}; vim.notify = function(text) table.insert(_G.notices, text) end" }, opts or {}))
+  local child = support.nvim(
+    vim.tbl_extend(
+      "force",
+      { columns = 140, config = "_G.notices = {}; vim.notify = function(text) table.insert(_G.notices, text) end" },
+      opts or {}
+    )
+  )
   child:edit("a.txt")
   child:lua([[
     local lsp = require("redline.lsp")
@@ -88,13 +94,24 @@ local APPROVAL = {
 ---@param child Child
 ---@param change? table
 local function approval(child, change)
-  child:lua([[say("redline/approval/changed", { approvals = { ... }, waiting = 1 })]], vim.tbl_extend("force", APPROVAL, change or {}))
+  child:lua(
+    [[say("redline/approval/changed", { approvals = { ... }, waiting = 1 })]],
+    vim.tbl_extend("force", APPROVAL, change or {})
+  )
 end
 
 ---@param child Child
 local function staged(child)
   happen(child, {
-    { sessionUpdate = "tool_call_update", toolCallId = "c1", _tool = "workspace_command", title = "run cargo test", kind = "execute", status = "pending", _approvalId = "approval_1" },
+    {
+      sessionUpdate = "tool_call_update",
+      toolCallId = "c1",
+      _tool = "workspace_command",
+      title = "run cargo test",
+      kind = "execute",
+      status = "pending",
+      _approvalId = "approval_1",
+    },
     { sessionUpdate = "state_update", state = "requires_action" },
   })
   approval(child)
@@ -129,7 +146,10 @@ test("an answer streams in above the prompt, and the end stays in view", functio
     happen(child, { said("more " .. i .. "\n") })
   end
   wait_line(child, "more 100")
-  equal({ true, true }, child:lua("return { vim.fn.line('w$') == vim.fn.line('$'), vim.fn.line('.') == vim.fn.line('$') }"))
+  equal(
+    { true, true },
+    child:lua("return { vim.fn.line('w$') == vim.fn.line('$'), vim.fn.line('.') == vim.fn.line('$') }")
+  )
 end)
 
 test("who reads above is left there", function()
@@ -215,29 +235,62 @@ test("tool calls are folded lines that say how far they are", function()
   equal(line + 1, child:lua("return vim.fn.foldclosedend(...)", line))
   child:wait_screen("▸ read a.txt · done … 1 more")
   happen(child, {
-    { sessionUpdate = "agent_thought_chunk", messageId = "t1", content = { type = "text", text = "Let me think.\n# Not a heading" } },
-    { sessionUpdate = "tool_call_update", toolCallId = "c2", title = "edit", status = "failed", content = { { type = "content", content = { type = "text", text = "NO_MATCH: nothing like it\nmore" } } } },
+    {
+      sessionUpdate = "agent_thought_chunk",
+      messageId = "t1",
+      content = { type = "text", text = "Let me think.\n# Not a heading" },
+    },
+    {
+      sessionUpdate = "tool_call_update",
+      toolCallId = "c2",
+      title = "edit",
+      status = "failed",
+      content = { { type = "content", content = { type = "text", text = "NO_MATCH: nothing like it\nmore" } } },
+    },
   })
   wait_line(child, "▸ edit · failed: NO_MATCH: nothing like it")
   line = number_of(child, "▸ reasoning · 7 words")
   equal(line, child:lua("return vim.fn.foldclosed(...)", line))
   -- An open fold stays open while more arrives in it.
   child:keys(line .. "G<CR>")
-  happen(child, { { sessionUpdate = "agent_thought_chunk", messageId = "t1", content = { type = "text", text = "\nand more\nand more" } } })
+  happen(child, {
+    {
+      sessionUpdate = "agent_thought_chunk",
+      messageId = "t1",
+      content = { type = "text", text = "\nand more\nand more" },
+    },
+  })
   wait_line(child, "▸ reasoning · 11 words")
-  equal({ -1, 1, 1 }, child:lua("local l = ...; return { vim.fn.foldclosed(l), vim.fn.foldlevel(l), vim.fn.foldlevel(l + 4) }", line))
+  equal(
+    { -1, 1, 1 },
+    child:lua("local l = ...; return { vim.fn.foldclosed(l), vim.fn.foldlevel(l), vim.fn.foldlevel(l + 4) }", line)
+  )
 end)
 
 test("a window that opens later has the folds, and a split one too", function()
   local child = open()
   happen(child, {
-    { sessionUpdate = "tool_call_update", toolCallId = "c1", title = "read a.txt", status = "completed", rawInput = { path = "a.txt" } },
+    {
+      sessionUpdate = "tool_call_update",
+      toolCallId = "c1",
+      title = "read a.txt",
+      status = "completed",
+      rawInput = { path = "a.txt" },
+    },
     said("Text"),
   })
   wait_line(child, "▸ read a.txt · done")
   local line = number_of(child, "▸ read a.txt · done")
   child:ex("close")
-  happen(child, { { sessionUpdate = "tool_call_update", toolCallId = "c2", title = "read b.txt", status = "completed", rawInput = { path = "b.txt" } } })
+  happen(child, {
+    {
+      sessionUpdate = "tool_call_update",
+      toolCallId = "c2",
+      title = "read b.txt",
+      status = "completed",
+      rawInput = { path = "b.txt" },
+    },
+  })
   child:ex("Redline chat")
   wait_line(child, "▸ read b.txt · done")
   equal(line, child:lua("return vim.fn.foldclosed(...)", line))
@@ -339,8 +392,22 @@ end)
 test("the end of a turn says why, what it cost, and what to do about a failure", function()
   local child = open()
   happen(child, {
-    { sessionUpdate = "usage_update", used = 12300, size = 200000, cost = { amount = 0.034, currency = "USD" }, _inputTokens = 11000, _cachedTokens = 0, _outputTokens = 950, _reasoningTokens = 0 },
-    { sessionUpdate = "state_update", state = "idle", stopReason = "_error", _error = { code = "PROVIDER", message = "no answer", hint = "Ask again later.", retryable = true } },
+    {
+      sessionUpdate = "usage_update",
+      used = 12300,
+      size = 200000,
+      cost = { amount = 0.034, currency = "USD" },
+      _inputTokens = 11000,
+      _cachedTokens = 0,
+      _outputTokens = 950,
+      _reasoningTokens = 0,
+    },
+    {
+      sessionUpdate = "state_update",
+      state = "idle",
+      stopReason = "_error",
+      _error = { code = "PROVIDER", message = "no answer", hint = "Ask again later.", retryable = true },
+    },
   })
   wait_line(child, "■ failed: PROVIDER: no answer · 11k in, 950 out")
   wait_line(child, "  Ask again later.")
@@ -391,8 +458,16 @@ test("a link leads to the hunk, in another window", function()
   local child = open()
   local text = support.read("a.txt"):gsub("line 20\n", "line twenty\n")
   local transaction = support.propose({ ["a.txt"] = text })
-  happen(child, { { sessionUpdate = "tool_call_update", toolCallId = "c1", title = "edit a.txt", kind = "edit", status = "completed",
-    content = { { type = "_transaction", transactionId = transaction.id or transaction.transaction, hunkIds = {} } } } })
+  happen(child, {
+    {
+      sessionUpdate = "tool_call_update",
+      toolCallId = "c1",
+      title = "edit a.txt",
+      kind = "edit",
+      status = "completed",
+      content = { { type = "_transaction", transactionId = transaction.id, hunkIds = {} } },
+    },
+  })
   wait_line(child, "▸ edit a.txt · 1 pending")
   wait_line(child, "    a.txt:20 +1 −1 · pending")
   child:keys(number_of(child, "▸ edit a.txt · 1 pending") .. "Gzoj<CR>")
@@ -425,7 +500,10 @@ test("sessions, models and modes are picked, and said once", function()
   child:keys("gm")
   child:wait_screen("plan · replay/demo")
   child:ex("Redline model")
-  equal({ "○ a/one", "○ b/two · 200k tokens · key missing B_KEY · calls no tools" }, child:lua("return _G.picked"))
+  equal(
+    { "○ a/one", "○ b/two · 200k tokens · key missing B_KEY · calls no tools" },
+    child:lua("return _G.picked")
+  )
   child:wait_screen("plan · b/two")
   child:ex("Redline mode auto")
   child:wait_screen("auto · b/two")
@@ -448,7 +526,10 @@ test("sessions, models and modes are picked, and said once", function()
   child:ex("Redline sessions")
   wait_line(child, "Long ago")
   wait_line(child, "Warning: a torn line was left out")
-  equal({ "● running First · 3 turns · 2 min ago · a/one · manual", "○ Second\\e[31m · 3 turns · 2 min ago · a/one · manual" }, child:lua("return _G.picked"))
+  equal({
+    "● running First · 3 turns · 2 min ago · a/one · manual",
+    "○ Second\\e[31m · 3 turns · 2 min ago · a/one · manual",
+  }, child:lua("return _G.picked"))
   child:wait_screen("○ ready · manual · a/one")
 end)
 
@@ -493,5 +574,11 @@ test("many entries come without a pause in which nobody can type", function()
   wait("all of them are there", function()
     return child:lua("return vim.fn.getline(vim.fn.line('$') - 5)") == "▸ read 10000 · done"
   end)
-  equal({ 3, 3 }, child:lua("local last = vim.fn.line('$'); return { last - vim.fn.foldclosed(last - 4) - 2, last - vim.fn.foldclosedend(last - 4) - 1 }"))
+  equal(
+    { 3, 3 },
+    child:lua([[
+      local last = vim.fn.line("$")
+      return { last - vim.fn.foldclosed(last - 4) - 2, last - vim.fn.foldclosedend(last - 4) - 1 }
+    ]])
+  )
 end)

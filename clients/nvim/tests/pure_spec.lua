@@ -33,7 +33,10 @@ test("a label says place, size, state and reason in words", function()
   equal("3/4 +1 −2 · ≈ whitespace · why", label({ match = "whitespace" }))
   equal("3/4 +1 −2", label({ rationale = "" }))
   equal("3/4 +1 −2 · two lines", label({ rationale = "two\nlines" }))
-  equal("conflict 3/4 · line 9 was changed · why", label({ state = "conflict", conflict = { reason = "line 9 was changed" } }))
+  equal(
+    "conflict 3/4 · line 9 was changed · why",
+    label({ state = "conflict", conflict = { reason = "line 9 was changed" } })
+  )
   equal("accepted 3/4 · not saved yet", label({ state = "accepted", unsaved = true }))
 end)
 

@@ -83,9 +83,12 @@ end
 test("a proposal is drawn where it would apply", function()
   local child = open()
   local hunks = child:hunks()
-  equal({ { 4, 5 }, { 12, 12 }, { 19, 20 } }, vim.tbl_map(function(hunk)
-    return { hunk.first, hunk.last }
-  end, hunks))
+  equal(
+    { { 4, 5 }, { 12, 12 }, { 19, 20 } },
+    vim.tbl_map(function(hunk)
+      return { hunk.first, hunk.last }
+    end, hunks)
+  )
   equal({ "line five", "twelve and a half ◀ 2/3 +2", "almost thirteen" }, child:virtual_lines())
   local removed = vim.tbl_filter(function(mark)
     return mark.opts.hl_group == "RedlineRemove"
@@ -524,7 +527,9 @@ test("code actions of the editor decide without the plugin", function()
   end)
   support.propose({ ["a.txt"] = after })
   local function diagnostics()
-    return child:lua([[return vim.tbl_map(function(each) return { each.lnum, each.message } end, vim.diagnostic.get(0))]])
+    return child:lua(
+      [[return vim.tbl_map(function(each) return { each.lnum, each.message } end, vim.diagnostic.get(0))]]
+    )
   end
   wait("three diagnostics", function()
     return #diagnostics() == 3
@@ -630,9 +635,12 @@ test("everything pending is listed", function()
     return #child:lua("return vim.fn.getqflist()") == 3
   end)
   local items = child:lua("return vim.fn.getqflist()")
-  equal({ 5, 12, 20 }, vim.tbl_map(function(item)
-    return item.lnum
-  end, items))
+  equal(
+    { 5, 12, 20 },
+    vim.tbl_map(function(item)
+      return item.lnum
+    end, items)
+  )
 end)
 
 test("a file of another encoding of its ends keeps them", function()

@@ -171,7 +171,10 @@ end
 ---@return table
 function M.json(args, stdin)
   local result = M.redline(vim.list_extend(vim.list_slice(args), { "--json" }), stdin)
-  assert(result.code == 0, ("redline %s: %d\n%s%s"):format(table.concat(args, " "), result.code, result.stdout, result.stderr))
+  assert(
+    result.code == 0,
+    ("redline %s: %d\n%s%s"):format(table.concat(args, " "), result.code, result.stdout, result.stderr)
+  )
   return vim.json.decode(result.stdout, { luanil = { object = true } })
 end
 
@@ -242,7 +245,11 @@ end
 function M.evidence()
   local parts = {}
   for i, child in ipairs(children) do
-    local ok, said = pcall(child.lua, child, [[return vim.fn.execute("messages") .. "\n" .. table.concat(vim.api.nvim_buf_get_lines(0, 0, 60, false), "\n")]])
+    local ok, said = pcall(
+      child.lua,
+      child,
+      [[return vim.fn.execute("messages") .. "\n" .. table.concat(vim.api.nvim_buf_get_lines(0, 0, 60, false), "\n")]]
+    )
     parts[#parts + 1] = ("--- child %d\n%s\n"):format(i, tostring(ok and said or "gone"))
   end
   return table.concat(parts)

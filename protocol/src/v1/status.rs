@@ -68,3 +68,12 @@ pub struct StatusResult {
     pub notices: Vec<String>,
 }
 }
+
+wire! {
+/// Notification `redline/sidecar/replaced`, to clients with the `session` capability.
+///
+/// The sidecar ended, and another one has been told which documents are open. Of sessions it knows what is
+/// recorded: load again those that are shown.
+#[derive(Default)]
+pub struct SidecarReplacedNotification {}
+}

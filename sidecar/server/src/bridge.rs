@@ -252,6 +252,9 @@ fn pump_down(bridge: &Bridge, mut sidecar: FrameSource<UnixStream>, mut connecto
             Ok((link, source)) => {
                 state.link = Some(link);
                 sidecar = source;
+                if let Some(body) = state.session.replaced() {
+                    bridge.to_editor(&body);
+                }
             }
             Err(failure) => {
                 tracing::error!(%failure, "no sidecar can be had");

@@ -14,6 +14,7 @@ const TOOLS: &[(&str, &str)] = &[
     ("tmux", "tmux"),
     ("patchelf", "patchelf"),
     ("python3", "python3"),
+    ("luacheck", "lua-check"),
 ];
 
 /// Installs what is missing.

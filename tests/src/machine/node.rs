@@ -1,6 +1,6 @@
 //! Node.js and npm: the machine's own when they are new enough, else a Python wheel of them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result};
@@ -43,6 +43,21 @@ fn major(program: &PathBuf) -> Option<u32> {
         .next()?
         .parse()
         .ok()
+}
+
+/// Installs a package of npm into a folder of its own.
+pub(super) fn install_package(prefix: &Path, package: &str) -> Result<()> {
+    let npm = npm().with_context(|| format!("{package} needs npm"))?;
+    std::fs::create_dir_all(prefix)?;
+    // So that npm does not look for a project above it.
+    std::fs::write(prefix.join("package.json"), "{\"private\": true}\n")?;
+    must(
+        Command::new(npm)
+            .args(["install", "--no-audit", "--no-fund", "--ignore-scripts"])
+            .arg(package)
+            .current_dir(prefix),
+    )?;
+    Ok(())
 }
 
 /// Installs Node.js where it is missing or too old.

@@ -1,6 +1,7 @@
 //! What each step runs.
 
 use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
@@ -15,6 +16,14 @@ pub(super) const ALL: &[Step] = &[
     Step {
         name: "format",
         run: format,
+    },
+    Step {
+        name: "Lua format",
+        run: lua_format,
+    },
+    Step {
+        name: "Lua lints",
+        run: lua_lints,
     },
     Step {
         name: "clippy",
@@ -56,6 +65,44 @@ fn format() -> Result<Counts> {
         );
     }
     Ok(Counts::one(true))
+}
+
+/// Folders of the Neovim client that hold Lua.
+const LUA: [&str; 4] = ["lsp", "lua", "plugin", "tests"];
+
+fn lua_format() -> Result<Counts> {
+    let client = repository().join("clients/nvim");
+    let mut files = Vec::new();
+    for folder in LUA {
+        lua_files(&client.join(folder), &mut files)?;
+    }
+    // What is generated has the generator's form.
+    files.retain(|file| !file.ends_with("redline/protocol.lua"));
+    let mut command = crate::machine::stylua()?;
+    command.arg("--check").arg(client.join("stylua.toml"));
+    command.args(files);
+    Ok(Counts::one(stream(command, Show::All, |_| {})?))
+}
+
+fn lua_files(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            lua_files(&path, files)?;
+        } else if path.extension().is_some_and(|extension| extension == "lua") {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn lua_lints() -> Result<Counts> {
+    let mut command = Command::new("luacheck");
+    command
+        .args(["--no-color", "--quiet"])
+        .args(LUA)
+        .current_dir(repository().join("clients/nvim"));
+    Ok(Counts::one(stream(command, Show::All, |_| {})?))
 }
 
 fn clippy() -> Result<Counts> {

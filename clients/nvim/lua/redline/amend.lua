@@ -34,7 +34,11 @@ function M.open()
   vim.bo[scratch].undolevels = vim.o.undolevels
   vim.bo[scratch].modified = false
   vim.bo[scratch].filetype = filetype
-  api.nvim_set_option_value("winbar", "Redline: amend hunk " .. require("redline.block").label(shown):gsub("%%", "%%%%") .. "  (:w sends, :q! drops)", { scope = "local", win = 0 })
+  api.nvim_set_option_value(
+    "winbar",
+    "Redline: amend hunk " .. require("redline.block").label(shown):gsub("%%", "%%%%") .. "  (:w sends, :q! drops)",
+    { scope = "local", win = 0 }
+  )
 
   api.nvim_create_autocmd("BufWriteCmd", {
     buffer = scratch,
@@ -68,7 +72,12 @@ function M.open()
       vim.wait(5000, function()
         return answered
       end, 5)
-      if answered and not failure and api.nvim_buf_is_valid(scratch) and tick == api.nvim_buf_get_changedtick(scratch) then
+      if
+        answered
+        and not failure
+        and api.nvim_buf_is_valid(scratch)
+        and tick == api.nvim_buf_get_changedtick(scratch)
+      then
         vim.bo[scratch].modified = false
       end
     end,

@@ -152,9 +152,24 @@ function M.ask(root, id)
     prompt[#prompt + 1] = ("  %-8s %s"):format(fact[1], fact[2])
   end
   local choices = {
-    { "Approve this once", function() M.decide(root, id, "approve") end },
-    { "Deny", function() M.decide(root, id, "deny") end },
-    { "Deny, and say why", function() M.deny_with_reason(root, id) end },
+    {
+      "Approve this once",
+      function()
+        M.decide(root, id, "approve")
+      end,
+    },
+    {
+      "Deny",
+      function()
+        M.decide(root, id, "deny")
+      end,
+    },
+    {
+      "Deny, and say why",
+      function()
+        M.deny_with_reason(root, id)
+      end,
+    },
   }
   vim.ui.select(choices, {
     prompt = table.concat(prompt, "\n"),

@@ -71,6 +71,11 @@ M.subcommands = {
   preview = { run = call("redline.preview", "hunk"), desc = "Show the hunk whole, or the three sides of a conflict" },
   show = { run = call("redline.preview", "transaction"), desc = "Show the transaction as a diff" },
   review = { run = call("redline.preview", "review"), desc = "List everything that is pending (quickfix)" },
+  overview = {
+    run = call("redline.overview", "toggle"),
+    desc = "Show everything that is pending in a float, to decide",
+  },
+  diff = { run = call("redline.diff", "open"), desc = "Show the file beside what it would be" },
   status = { run = call("redline.preview", "status"), desc = "Show where things stand, and the last answer" },
   ask = {
     run = function(args, range)

@@ -66,11 +66,7 @@ function M.problems(options)
         known and (", did you mean `%s`?"):format(known) or ""
       )
     elseif type(value) ~= type(default) then
-      problems[#problems + 1] = ("setting `%s` is a %s, expected a %s"):format(
-        name,
-        type(value),
-        type(default)
-      )
+      problems[#problems + 1] = ("setting `%s` is a %s, expected a %s"):format(name, type(value), type(default))
     end
   end
   return problems

@@ -22,7 +22,10 @@ local function editor()
   if vim.o.termguicolors or vim.fn.has("gui_running") == 1 then
     health.ok("24-bit colours")
   else
-    health.warn("no 24-bit colours: hunks use the 256-colour palette", { ":set termguicolors, in a terminal that has them" })
+    health.warn(
+      "no 24-bit colours: hunks use the 256-colour palette",
+      { ":set termguicolors, in a terminal that has them" }
+    )
   end
   local config = require("redline.config")
   local given = vim.tbl_extend("force", type(vim.g.redline) == "table" and vim.g.redline or {}, config.options)
@@ -70,14 +73,20 @@ local function workspace(client)
     return done
   end, 10)
   if not done then
-    return health.error("the sidecar does not answer", { "redline doctor", "Its log says more: redline doctor names the file" })
+    return health.error(
+      "the sidecar does not answer",
+      { "redline doctor", "Its log says more: redline doctor names the file" }
+    )
   elseif err then
     return health.error(("%s: %s"):format(err.code, err.message), { err.hint or "redline doctor" })
   end
   ---@cast result redline.StatusResult
   health.ok(("sidecar %s%s, mode %s"):format(result.version, result.inProcess and " (in process)" or "", result.mode))
   if result.model == "" then
-    health.warn("no model is configured", { 'Set model = "PROVIDER/MODEL" in the configuration; proposals work without one' })
+    health.warn(
+      "no model is configured",
+      { 'Set model = "PROVIDER/MODEL" in the configuration; proposals work without one' }
+    )
   else
     health.ok("model " .. result.model)
   end

@@ -86,7 +86,14 @@ function M.groups()
     RedlineSignAdd = { fg = text(green), bold = true, ctermfg = dark and 114 or 28, cterm = { bold = true } },
     RedlineSignRemove = { fg = text(red), bold = true, ctermfg = dark and 210 or 124, cterm = { bold = true } },
     RedlineSignChange = { fg = text(amber), bold = true, ctermfg = dark and 179 or 94, cterm = { bold = true } },
-    RedlineSignConflict = { fg = bg, bg = text(amber), bold = true, ctermfg = dark and 16 or 231, ctermbg = dark and 179 or 94, cterm = { bold = true } },
+    RedlineSignConflict = {
+      fg = bg,
+      bg = text(amber),
+      bold = true,
+      ctermfg = dark and 16 or 231,
+      ctermbg = dark and 179 or 94,
+      cterm = { bold = true },
+    },
   }
 end
 

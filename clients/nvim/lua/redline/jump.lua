@@ -33,11 +33,9 @@ function M.to(where, count)
     local others = require("redline.status").counts(bufnr)
     vim.api.nvim_echo({
       {
-        others and others.files > 0
-            and ("redline: no hunk here; %s with hunks (:Redline review)"):format(
-              require("redline.block").count(others.files, "file")
-            )
-          or "redline: nothing pending",
+        others and others.files > 0 and ("redline: no hunk here; %s with hunks (:Redline review)"):format(
+          require("redline.block").count(others.files, "file")
+        ) or "redline: nothing pending",
       },
     }, false, {})
     return

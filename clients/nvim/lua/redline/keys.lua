@@ -38,6 +38,11 @@ for _, verb in ipairs({ "accept", "reject" }) do
     vim.o.operatorfunc = ("v:lua.require'redline.keys'.over_%s"):format(verb)
     return "g@"
   end
+  -- By an operator over one character, so that `.` decides the hunk that the cursor is on then.
+  M[verb .. "_repeatable"] = function()
+    vim.o.operatorfunc = ("v:lua.require'redline.keys'.%s"):format(verb)
+    return "g@l"
+  end
   M["over_" .. verb] = function()
     local from, to = api.nvim_buf_get_mark(0, "[")[1], api.nvim_buf_get_mark(0, "]")[1]
     require("redline.review").decide(verb, "lines", { from, to })
@@ -56,6 +61,8 @@ for verb, target in pairs({
   preview = { "redline.preview", "hunk" },
   show = { "redline.preview", "transaction" },
   review = { "redline.preview", "review" },
+  overview = { "redline.overview", "toggle" },
+  diff = { "redline.diff", "open" },
   cancel = { "redline.session", "cancel" },
   stop = { "redline.session", "cancel" },
   approve = { "redline.approval", "command" },
@@ -117,7 +124,10 @@ function M.maps()
     { "n", prefix .. "s", "split" },
     { "n", prefix .. "e", "amend" },
     { "n", prefix .. "p", "preview" },
-    { "n", prefix .. "o", "review" },
+    { "n", prefix .. "o", "overview" },
+    { "n", prefix .. "q", "review" },
+    { "n", prefix .. "d", "diff" },
+    { "n", prefix .. "c", "chat" },
     { "n", prefix .. "u", "undo" },
     { { "n", "x" }, prefix .. "i", "ask" },
   }

@@ -283,6 +283,12 @@ function M.config()
       [method.APPROVAL_CHANGED] = to("redline.approval", "changed"),
       [method.PLAN_CHANGED] = to("redline.plan", "changed"),
       [method.JOB_CHANGED] = to("redline.job", "changed"),
+      [method.SIDECAR_REPLACED] = function(_, _, ctx)
+        local client = vim.lsp.get_client_by_id(ctx.client_id)
+        if client then
+          restarted(client)
+        end
+      end,
       ["workspace/applyEdit"] = on_apply_edit,
     },
     root_dir = function(bufnr, on_dir)

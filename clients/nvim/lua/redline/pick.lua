@@ -48,7 +48,9 @@ function M.sessions(archived)
   request(method.SESSION_LIST, { archived = archived or false }, function(root, result)
     ---@cast result redline.ListSessionsResult
     if #result.sessions == 0 then
-      return require("redline.review").say(archived and "nothing is put away" or "no session yet (:Redline ask, :Redline chat)")
+      return require("redline.review").say(
+        archived and "nothing is put away" or "no session yet (:Redline ask, :Redline chat)"
+      )
     end
     vim.ui.select(result.sessions, {
       prompt = archived and "Redline, sessions put away:" or "Redline, sessions:",
@@ -82,7 +84,9 @@ function M.archive(root, session_id, archived)
     if err then
       lsp.report(err)
     else
-      require("redline.review").say(archived and "session put away (:Redline sessions archived)" or "session brought back")
+      require("redline.review").say(
+        archived and "session put away (:Redline sessions archived)" or "session brought back"
+      )
     end
   end)
 end

@@ -116,7 +116,10 @@ function M.changed(root, params)
   take(root, params.plans)
   for _, plan in ipairs(new) do
     if not require("redline.chat").shows_session(root, plan.sessionId) then
-      vim.notify(("redline: a plan waits for your decision: %s\n:Redline plan opens it"):format(plan.title), vim.log.levels.WARN)
+      vim.notify(
+        ("redline: a plan waits for your decision: %s\n:Redline plan opens it"):format(plan.title),
+        vim.log.levels.WARN
+      )
     end
   end
 end

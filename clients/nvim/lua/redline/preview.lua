@@ -100,9 +100,15 @@ end
 ---@return integer bufnr
 local function scratch(lines, filetype, name)
   local bufnr = api.nvim_create_buf(false, true)
-  api.nvim_buf_set_lines(bufnr, 0, -1, false, vim.tbl_map(function(line)
-    return (line:gsub("\n", " "))
-  end, lines))
+  api.nvim_buf_set_lines(
+    bufnr,
+    0,
+    -1,
+    false,
+    vim.tbl_map(function(line)
+      return (line:gsub("\n", " "))
+    end, lines)
+  )
   vim.bo[bufnr].filetype = filetype
   vim.bo[bufnr].modifiable = false
   vim.bo[bufnr].bufhidden = "wipe"
@@ -170,7 +176,11 @@ function M.hunk()
   local placed = require("redline.review").under_cursor()
   if placed then
     local lines, filetype = M.hunk_lines(placed.shown)
-    M.float(lines, filetype, require("redline.block").cut(require("redline.block").label(placed.shown), vim.o.columns - 8))
+    M.float(
+      lines,
+      filetype,
+      require("redline.block").cut(require("redline.block").label(placed.shown), vim.o.columns - 8)
+    )
   end
 end
 
@@ -238,7 +248,8 @@ function M.review()
       for _, file in ipairs(transaction.files) do
         local name = vim.uri_to_fname(file.uri)
         if file.operation ~= "edit" and file.state == "pending" then
-          items[#items + 1] = { filename = name, lnum = 1, text = ("%s %s"):format(file.operation, file.newPath or ""), type = "I" }
+          items[#items + 1] =
+            { filename = name, lnum = 1, text = ("%s %s"):format(file.operation, file.newPath or ""), type = "I" }
         end
         for _, hunk in ipairs(file.hunks) do
           local shown = { transactionId = transaction.id, total = total, hunk = hunk }
@@ -300,7 +311,10 @@ function M.status()
       if unsaved > 0 then
         parts[#parts + 1] = unsaved .. " accepted, not saved"
       end
-      vim.list_extend(lines, { "", table.concat(parts, " · "), ("%s · %s"):format(transaction.id, transaction.proposedBy) })
+      vim.list_extend(
+        lines,
+        { "", table.concat(parts, " · "), ("%s · %s"):format(transaction.id, transaction.proposedBy) }
+      )
     end
     if #result.transactions == 0 then
       vim.list_extend(lines, { "", "Nothing pending." })

@@ -117,7 +117,8 @@ local function draw(bufnr, canvas, placed, layout, key)
   local hunk = placed.shown.hunk
   local home = document.home(placed)
   ---@type redline.Drawn
-  local drawn = { key = key, marks = {}, home = home, n_virtual = 0, above = placed.first == placed.last and placed.first == 0 }
+  local drawn =
+    { key = key, marks = {}, home = home, n_virtual = 0, above = placed.first == placed.last and placed.first == 0 }
   local function mark(row, col, opts)
     opts.strict = false
     drawn.marks[#drawn.marks + 1] = api.nvim_buf_set_extmark(bufnr, marks, row, col, opts)

@@ -80,11 +80,13 @@ function M.reload(client, bufnr)
 end
 
 ---@param client vim.lsp.Client
----@param bufnr integer
+---@param bufnr? integer absent where it was shown in no buffer
 ---@param err redline.Error
 local function failed(client, bufnr, err)
   if err.code == "STALE_HUNK" or err.code == "ALREADY_SETTLED" or err.code == "UNKNOWN_HUNK" then
-    M.reload(client, bufnr)
+    if bufnr then
+      M.reload(client, bufnr)
+    end
     vim.notify("redline: " .. err.message .. "\nIt is drawn anew: look again, then decide.", vim.log.levels.WARN)
   else
     require("redline.lsp").report(err)
@@ -100,7 +102,7 @@ local function told(verb, result)
 end
 
 ---@param client vim.lsp.Client
----@param bufnr integer
+---@param bufnr? integer
 ---@param verb redline.Verb
 ---@param params redline.DecideParams
 ---@param on_done? fun(err?: redline.Error)
@@ -117,6 +119,21 @@ local function send(client, bufnr, verb, params, on_done)
       on_done(err)
     end
   end, bufnr)
+end
+
+---Sends a decision on what was shown elsewhere than in a buffer.
+---@param root string
+---@param verb redline.Verb
+---@param params redline.DecideParams
+---@param on_done fun(err?: redline.Error)
+function M.send_params(root, verb, params, on_done)
+  local lsp = require("redline.lsp")
+  local client = lsp.client_of(root)
+  if client then
+    send(client, nil, verb, params, on_done)
+  else
+    lsp.report(lsp.GONE)
+  end
 end
 
 ---Sends a decision for hunks shown in `bufnr`; a stale view is redrawn, not applied.

@@ -208,7 +208,8 @@ function M.update(root, params)
 end
 
 ---Variables that are this editor's own and mean nothing to a program of the session.
-local OWN = { NVIM = true, NVIM_LISTEN_ADDRESS = true, NVIM_LOG_FILE = true, VIM = true, VIMRUNTIME = true, MYVIMRC = true }
+local OWN =
+  { NVIM = true, NVIM_LISTEN_ADDRESS = true, NVIM_LOG_FILE = true, VIM = true, VIMRUNTIME = true, MYVIMRC = true }
 
 ---@return table<string, string>
 local function environment()

@@ -78,7 +78,9 @@ function M.compare(removed, added)
     return spans(removed, {}, {}), spans(added, {}, {})
   end
   local gone, came = {}, {}
-  for _, hunk in ipairs(diff(old, new, { result_type = "indices", algorithm = "minimal" }) --[[@as integer[][] ]]) do
+  for _, hunk in
+    ipairs(diff(old, new, { result_type = "indices", algorithm = "minimal" }) --[[@as integer[][] ]])
+  do
     if hunk[2] > 0 then
       gone[#gone + 1] = { hunk[1], hunk[2] }
     end

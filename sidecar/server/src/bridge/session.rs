@@ -9,6 +9,7 @@
 use super::documents::Documents;
 use crate::wire::{Message, Outgoing, call, error_response};
 use redline_edits::Encoding;
+use redline_protocol::v1;
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 use std::collections::{BTreeMap, BTreeSet};
@@ -334,6 +335,18 @@ impl Session {
         let body =
             format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"initialize","params":{params}}}"#);
         Some((body.into_bytes(), self.initialize_answered))
+    }
+
+    /// What the editor is told once a new sidecar knows where it is: to load again what it shows. None for
+    /// one that shows no conversations, or that has had no answer yet.
+    pub(crate) fn replaced(&self) -> Option<Vec<u8>> {
+        let (_, initialize) = self.initialize.as_ref()?;
+        let converses = &initialize["capabilities"]["experimental"]["redline"]["session"];
+        if !self.initialize_answered || converses != &Value::Bool(true) {
+            return None;
+        }
+        let told = v1::SidecarReplacedNotification::default();
+        call(None, v1::method::SIDECAR_REPLACED, &told).ok()
     }
 
     /// What a new sidecar is told once it has answered `initialize`.

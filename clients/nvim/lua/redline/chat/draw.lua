@@ -99,11 +99,10 @@ local function settle(shown)
   shown.lines, shown.marks = nil, nil
 end
 
----@param board redline.Board
 ---@param row integer
 ---@param shown redline.ShownEntry
 ---@return [integer, integer]
-local function fold_range(board, row, shown)
+local function fold_range(row, shown)
   return { row + shown.fold, row + shown.n }
 end
 
@@ -114,7 +113,9 @@ end
 local function redraw(board, entry, row)
   local old, new = entry.shown, entries.build(entry, board.context)
   local before = api.nvim_buf_get_lines(board.bufnr, row, row + old.n, false)
-  if entry.kind == "answer" and entry ~= board.conversation.transcript.entries[board.conversation.transcript.n_drawn] then
+  if
+    entry.kind == "answer" and entry ~= board.conversation.transcript.entries[board.conversation.transcript.n_drawn]
+  then
     local fence = entries.open_fence(new.lines)
     if fence then
       table.insert(new.lines, fence)
@@ -128,7 +129,7 @@ local function redraw(board, entry, row)
   api.nvim_buf_clear_namespace(board.bufnr, marks, row, row + new.n)
   mark(board, row, new)
   if new.fold then
-    folds.close(board.bufnr, { fold_range(board, row, new) })
+    folds.close(board.bufnr, { fold_range(row, new) })
   elseif old.fold then
     folds.open(board.bufnr, row + 1)
   end
@@ -235,7 +236,7 @@ local function append(board, deadline)
   for _, each in ipairs(placed) do
     mark(board, each.row, each.shown)
     if each.shown.fold then
-      ranges[#ranges + 1] = fold_range(board, each.row, each.shown)
+      ranges[#ranges + 1] = fold_range(each.row, each.shown)
     end
     settle(each.shown)
   end
@@ -331,7 +332,7 @@ function M.fold_window(board, win)
   local ranges = {}
   upwards(board, function(entry, row)
     if entry.shown.fold then
-      table.insert(ranges, fold_range(board, row, entry.shown))
+      table.insert(ranges, fold_range(row, entry.shown))
     end
   end)
   folds.close(board.bufnr, ranges)

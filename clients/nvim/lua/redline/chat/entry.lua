@@ -262,7 +262,11 @@ local function put_arguments(shown, tool)
     local text = type(value) == "string" and value or vim.json.encode(value)
     if tool.kind ~= "edit" or type(value) ~= "table" then
       local long = #text > MAX_ARGUMENT
-      put_fact(shown, quote.line(tostring(name)), quote.line(long and text:sub(1, MAX_ARGUMENT) or text) .. (long and " …" or ""))
+      put_fact(
+        shown,
+        quote.line(tostring(name)),
+        quote.line(long and text:sub(1, MAX_ARGUMENT) or text) .. (long and " …" or "")
+      )
     end
   end
 end
@@ -442,7 +446,8 @@ local function ended(entry, context)
     local files = vim.tbl_map(function(file)
       return file.newPath or file.path
     end, transaction.files)
-    local named = table.concat(vim.list_slice(files, 1, 3), ", ") .. (#files > 3 and (" and %d more"):format(#files - 3) or "")
+    local named = table.concat(vim.list_slice(files, 1, 3), ", ")
+      .. (#files > 3 and (" and %d more"):format(#files - 3) or "")
     put(shown, ("  %s in %s"):format(counted(hunks), named), "RedlineLink", {
       kind = "transaction",
       transaction = transaction_id,

@@ -68,13 +68,15 @@ function M.text()
   state = block.cut(state, math.max(4, room - api.nvim_strwidth(title)))
   local group = "RedlineMuted"
   for _, mark in
-    ipairs(api.nvim_buf_get_extmarks(
-      0,
-      api.nvim_create_namespace("redline.chat"),
-      { vim.v.foldstart - 1, 0 },
-      { vim.v.foldstart - 1, -1 },
-      { details = true }
-    ))
+    ipairs(
+      api.nvim_buf_get_extmarks(
+        0,
+        api.nvim_create_namespace("redline.chat"),
+        { vim.v.foldstart - 1, 0 },
+        { vim.v.foldstart - 1, -1 },
+        { details = true }
+      )
+    )
   do
     group = mark[3] > 0 and mark[4].hl_group or group
   end

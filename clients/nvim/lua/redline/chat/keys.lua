@@ -55,7 +55,9 @@ local function follow(board)
   local chat = require("redline.chat")
   if vim.fn.foldclosed(row) ~= -1 then
     vim.cmd("normal! zo")
-  elseif not require("redline.chat.link").follow(board.conversation, chat.link_here()) and vim.fn.foldlevel(row) > 0 then
+  elseif
+    not require("redline.chat.link").follow(board.conversation, chat.link_here()) and vim.fn.foldlevel(row) > 0
+  then
     vim.cmd("normal! zc")
   end
 end
@@ -64,23 +66,43 @@ end
 M.keys = {
   { "n", "<CR>", "send the prompt; on a line: open the fold, the hunk, the file, the output", follow },
   { { "n", "i" }, "<C-s>", "send the prompt", send },
-  { "n", "<C-c>", "stop the turn", function()
-    require("redline.session").cancel()
-  end },
+  {
+    "n",
+    "<C-c>",
+    "stop the turn",
+    function()
+      require("redline.session").cancel()
+    end,
+  },
   { "n", "ga", "approve, or accept the plan", decide("approve") },
   { "n", "gx", "deny, or reject the plan", decide("deny") },
   { "n", "gX", "deny or reject, and say why", deny_with_reason },
-  { "n", "gm", "pick the mode", function()
-    require("redline.pick").mode()
-  end },
-  { "n", "gM", "pick the model", function()
-    require("redline.pick").model()
-  end },
+  {
+    "n",
+    "gm",
+    "pick the mode",
+    function()
+      require("redline.pick").mode()
+    end,
+  },
+  {
+    "n",
+    "gM",
+    "pick the model",
+    function()
+      require("redline.pick").model()
+    end,
+  },
   { { "n", "x" }, "]]", "next prompt or answer", heading(1) },
   { { "n", "x" }, "[[", "previous prompt or answer", heading(-1) },
-  { "n", "g?", "these keys", function()
-    M.help()
-  end },
+  {
+    "n",
+    "g?",
+    "these keys",
+    function()
+      M.help()
+    end,
+  },
 }
 
 ---Shows the keys in a float.

@@ -64,23 +64,30 @@ local function find(transaction, hunk_id)
   return file, hunk
 end
 
----Jumps to a hunk in its file.
----@param conversation redline.Conversation
----@param link redline.Link
-local function to_hunk(conversation, link)
-  local transaction = require("redline.transactions").get(conversation.root, link.transaction)
-  local file, hunk = nil, nil
-  if transaction then
-    file, hunk = find(transaction, link.hunk)
-  end
-  if not file then
-    return vim.notify("redline: this hunk is not there any more", vim.log.levels.WARN)
-  end
+---Shows a file of a transaction, with the cursor on a hunk.
+---@param file redline.FileChange
+---@param hunk? redline.Hunk
+function M.show(file, hunk)
   M.open(vim.uri_to_fname(file.uri), hunk and math.max(1, #hunk.removed == 0 and hunk.startLine - 1 or hunk.startLine))
   -- Where the text has moved meanwhile, the anchor knows better than the number.
   local row = hunk and require("redline.document").rows(api.nvim_get_current_buf(), hunk.id)
   if row then
     api.nvim_win_set_cursor(0, { math.min(row + 1, api.nvim_buf_line_count(0)), 0 })
+  end
+end
+
+---Shows a hunk of a transaction.
+---@param transaction? redline.Transaction
+---@param hunk_id? string absent means the first that waits
+function M.to_hunk(transaction, hunk_id)
+  local file, hunk = nil, nil
+  if transaction then
+    file, hunk = find(transaction, hunk_id)
+  end
+  if file then
+    M.show(file, hunk)
+  else
+    vim.notify("redline: this hunk is not there any more", vim.log.levels.WARN)
   end
 end
 
@@ -111,7 +118,7 @@ function M.follow(conversation, link)
   if not link then
     return under_cursor(conversation)
   elseif link.kind == "hunk" or link.kind == "transaction" then
-    to_hunk(conversation, link)
+    M.to_hunk(require("redline.transactions").get(conversation.root, link.transaction), link.hunk)
   elseif link.kind == "place" then
     local path = link.path
     M.open(path:sub(1, 1) == "/" and path or (conversation.root .. "/" .. path), link.line)

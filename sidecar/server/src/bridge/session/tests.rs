@@ -56,6 +56,23 @@ fn requests_in_flight_get_an_error_when_the_sidecar_is_lost() {
 }
 
 #[test]
+fn only_who_shows_conversations_is_told_of_a_new_sidecar() {
+    assert_eq!(started().replaced(), None);
+    let mut session = Session::default();
+    let redline = json!({"version": 1, "session": true});
+    say(
+        &mut session,
+        json!({"id": 1, "method": "initialize", "params": {
+            "capabilities": {"experimental": {"redline": redline}},
+        }}),
+    );
+    assert_eq!(session.replaced(), None, "it waits for its first answer");
+    hear(&mut session, json!({"id": 1, "result": {"capabilities": {}}}));
+    let told = values(session.replaced().into_iter().collect());
+    assert_eq!(told[0]["method"], v1::method::SIDECAR_REPLACED);
+}
+
+#[test]
 fn a_first_initialize_is_said_again_under_its_own_id() {
     let mut session = Session::default();
     say(
