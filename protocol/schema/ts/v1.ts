@@ -1632,6 +1632,14 @@ export type SetModelResult = {
 };
 
 /**
+ * Notification `redline/sidecar/replaced`, to clients with the `session` capability.
+ *
+ * The sidecar ended, and another one has been told which documents are open. Of sessions it knows what is
+ * recorded: load again those that are shown.
+ */
+export type SidecarReplacedNotification = Record<symbol, never>;
+
+/**
  * Params of `redline/transaction/split`.
  */
 export type SplitParams = {
@@ -2005,5 +2013,6 @@ export interface Notifications {
   "redline/approval/changed": ApprovalChangedNotification;
   "redline/plan/changed": PlanChangedNotification;
   "redline/job/changed": JobChangedNotification;
+  "redline/sidecar/replaced": SidecarReplacedNotification;
   "redline/transaction/changed": TransactionChangedNotification;
 }

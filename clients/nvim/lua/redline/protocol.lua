@@ -695,6 +695,12 @@
 ---@field sessionId string The session.
 ---@field modelId string The model from the next step on.
 
+---Notification `redline/sidecar/replaced`, to clients with the `session` capability.
+---
+---The sidecar ended, and another one has been told which documents are open. Of sessions it knows what is
+---recorded: load again those that are shown.
+---@class (exact) redline.SidecarReplacedNotification
+
 ---Params of `redline/transaction/split`.
 ---@class (exact) redline.SplitParams
 ---@field transactionId? string `tx_…`; absent means the one that holds the hunk.
@@ -888,6 +894,7 @@ M.method = {
   APPROVAL_CHANGED = "redline/approval/changed",
   PLAN_CHANGED = "redline/plan/changed",
   JOB_CHANGED = "redline/job/changed",
+  SIDECAR_REPLACED = "redline/sidecar/replaced",
   TRANSACTION_CHANGED = "redline/transaction/changed",
 }
 
