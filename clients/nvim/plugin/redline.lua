@@ -17,24 +17,35 @@ end, {
   end,
 })
 
+---By the API itself: `vim.keymap.set` would double what start-up pays for this file.
 ---@param name string
----@param modes string|string[]
+---@param modes string one letter each
 ---@param verb string function of the module `redline.keys`
-local function plug(name, modes, verb, opts)
-  vim.keymap.set(modes, ("<Plug>(redline-%s)"):format(name), function()
-    return require("redline.keys")[verb]()
-  end, vim.tbl_extend("force", { silent = true, desc = "Redline: " .. name:gsub("-", " ") }, opts or {}))
+---@param expr? boolean
+local function plug(name, modes, verb, expr)
+  for mode in modes:gmatch(".") do
+    api.nvim_set_keymap(mode, ("<Plug>(redline-%s)"):format(name), "", {
+      callback = function()
+        return require("redline.keys")[verb]()
+      end,
+      noremap = true,
+      silent = true,
+      expr = expr,
+      replace_keycodes = expr,
+      desc = "Redline: " .. name:gsub("-", " "),
+    })
+  end
 end
 
 for _, verb in ipairs({ "accept", "reject" }) do
-  plug(verb, "n", verb .. "_repeatable", { expr = true })
+  plug(verb, "n", verb .. "_repeatable", true)
   plug(verb, "x", verb)
   plug(verb .. "-file", "n", verb .. "_file")
   plug(verb .. "-transaction", "n", verb .. "_transaction")
-  plug(verb .. "-operator", "n", verb .. "_operator", { expr = true })
+  plug(verb .. "-operator", "n", verb .. "_operator", true)
 end
 for _, verb in ipairs({ "next", "prev", "first", "last" }) do
-  plug(verb, { "n", "x" }, verb)
+  plug(verb, "nx", verb)
 end
 for _, verb in ipairs({
   "split",
@@ -55,9 +66,9 @@ for _, verb in ipairs({
 }) do
   plug(verb, "n", verb)
 end
-plug("ask", { "n", "x" }, "ask")
-plug("chat", { "n", "x" }, "chat")
-plug("textobject", { "o", "x" }, "textobject")
+plug("ask", "nx", "ask")
+plug("chat", "nx", "chat")
+plug("textobject", "ox", "textobject")
 
 -- Attaching waits until the editor has nothing else to do: start-up pays for this file alone.
 local group = api.nvim_create_augroup("redline", {})

@@ -326,7 +326,7 @@ test("an approval that no window shows is told, and shown before it is given", f
   child:ex("close")
   approval(child)
   wait("it is told", function()
-    return (child:lua("return _G.notices[#_G.notices]") or ""):find("runs     cargo test", 1, true)
+    return child:lua("return table.concat(_G.notices)"):find("runs     cargo test", 1, true)
   end)
   child:lua([[
     _G.answer["redline/approval/list"] = function() return { approvals = {} } end

@@ -3,14 +3,14 @@ local M = {}
 
 local api = vim.api
 
----A window to show a file in: the last one that shows a file, else a new one beside.
+---A window to show a file in: this one or the last one, where they show files, else any, else a new one beside.
 ---@return integer win
 local function other_window()
   local here = api.nvim_get_current_win()
-  local candidates = { vim.fn.win_getid(vim.fn.winnr("#")) }
+  local candidates = { here, vim.fn.win_getid(vim.fn.winnr("#")) }
   vim.list_extend(candidates, api.nvim_tabpage_list_wins(0))
   for _, win in ipairs(candidates) do
-    if win ~= 0 and win ~= here and api.nvim_win_is_valid(win) then
+    if win ~= 0 and api.nvim_win_is_valid(win) then
       local floating = api.nvim_win_get_config(win).relative ~= ""
       if not floating and vim.bo[api.nvim_win_get_buf(win)].buftype == "" then
         return win

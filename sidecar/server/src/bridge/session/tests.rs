@@ -67,7 +67,10 @@ fn only_who_shows_conversations_is_told_of_a_new_sidecar() {
         }}),
     );
     assert_eq!(session.replaced(), None, "it waits for its first answer");
-    hear(&mut session, json!({"id": 1, "result": {"capabilities": {}}}));
+    hear(
+        &mut session,
+        json!({"id": 1, "result": {"capabilities": {}}}),
+    );
     let told = values(session.replaced().into_iter().collect());
     assert_eq!(told[0]["method"], v1::method::SIDECAR_REPLACED);
 }
