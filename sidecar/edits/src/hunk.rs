@@ -180,6 +180,11 @@ impl Hunk {
         self.removed.strip_suffix('\n') == Some(&self.replacement) && !self.replacement.is_empty()
     }
 
+    /// Whether anything of it is left to do: the user may have done it all in another way.
+    pub(crate) fn changes_something(&self) -> bool {
+        self.removed != self.replacement
+    }
+
     /// What the agent wrote, amended or not.
     pub fn agent_text(&self) -> &str {
         match &self.state {
@@ -314,8 +319,8 @@ pub enum HunkError {
         /// Zero-based lines that were selected.
         lines: Range<usize>,
     },
-    /// The amended text is what stands there already.
-    #[error("the amended text of hunk {id} equals the lines it replaces")]
+    /// What it would put there stands there already.
+    #[error("the text of hunk {id} equals the lines it replaces")]
     NothingLeft {
         /// The hunk.
         id: HunkId,
@@ -357,7 +362,7 @@ impl HunkError {
             Self::NotAConflict { .. } => "accept, reject or amend it",
             Self::NotSplittable { .. } => "amend it instead",
             Self::OutsideSelection { .. } => "select lines that the hunk removes or adds",
-            Self::NothingLeft { .. } => "reject it instead",
+            Self::NothingLeft { .. } => "reject it, or leave it settled",
             Self::Overlap { .. } => "settle the other hunk first",
         }
     }

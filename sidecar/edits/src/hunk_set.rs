@@ -16,10 +16,13 @@
 //! | `evaluate` | what a touched hunk's place reads now |
 //! | `settle` | decisions: accept, reject, withdraw, reopen, amend, propose again |
 //! | `split` | one hunk becomes several |
-//! | `rebase` | the text changed while nobody watched |
+//! | `rebase` | changes whose cut into edits only a diff tells: on disk, or of many lines at once |
+//! | `doubt` | whether a diff leaves open where a hunk lies |
+//! | `steps` | the edits that touched a hunk, to be taken back |
 //! | `records` | to the store and back |
 
 mod change;
+mod doubt;
 mod evaluate;
 #[cfg(test)]
 mod laws;
@@ -29,6 +32,7 @@ mod rebase;
 mod records;
 mod settle;
 mod split;
+mod steps;
 #[cfg(test)]
 mod tests;
 
@@ -36,6 +40,7 @@ use std::{collections::HashMap, ops::Range, sync::Arc};
 
 use ropey::{Rope, RopeBuilder};
 
+use self::steps::Step;
 pub use self::{
     propose::Proposed,
     records::{HunkRecord, Reads, RestoreError},
@@ -80,22 +85,6 @@ struct Entry {
     steps: Vec<Step>,
 }
 
-/// An edit of whole lines that touched a hunk, and the place of the hunk before it.
-#[derive(Debug, Clone)]
-struct Step {
-    old: String,
-    new: String,
-    /// Where the edit begins in the hunk's place after it.
-    at: usize,
-    /// Start and end of the hunk, counted from the start of the edit, where they lay inside of it.
-    inside: (Option<usize>, Option<usize>),
-    region: Option<Region>,
-}
-
-/// Steps that a hunk remembers, and the bytes of one.
-const MAX_STEPS: usize = 100;
-const MAX_STEP_BYTES: usize = 1 << 16;
-
 /// Lines around a hunk that were changed together with it, as they were before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Region {
@@ -137,9 +126,11 @@ impl Entry {
         self.expected && self.is_pending()
     }
 
-    /// Accepted, and its place still reads its text.
+    /// Accepted, and its place still reads its text, which can be taken out again.
     fn is_applied(&self) -> bool {
-        matches!(self.hunk.state, HunkState::Accepted { .. }) && self.region.is_none()
+        matches!(self.hunk.state, HunkState::Accepted { .. })
+            && self.region.is_none()
+            && self.hunk.changes_something()
     }
 }
 

@@ -15,6 +15,8 @@ pub(super) struct NaiveEdit {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Placed {
     pub(super) id: HunkId,
+    /// Its lines before the edits.
+    pub(super) was: Range<usize>,
     pub(super) lines: Range<usize>,
     /// It takes the last LF away and does nothing else.
     pub(super) drops_ending: bool,

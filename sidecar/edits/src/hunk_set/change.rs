@@ -11,11 +11,10 @@ use std::ops::Range;
 use ropey::Rope;
 
 use super::{
-    Entry, HunkSet, MAX_STEP_BYTES, MAX_STEPS, Region, Step, is_open,
+    HunkSet, is_open,
     own::{OwnPart, Owner, Ownership},
 };
 use crate::{
-    diff::{LineDiff, diff_with_offsets},
     hunk::{HunkEvent, HunkState},
     linewise,
 };
@@ -75,9 +74,6 @@ impl HunkSet {
         let old = linewise::slice(before, lines.clone());
         let end = lines.end.saturating_add_signed(delta as isize);
         let new = linewise::slice(after, lines.start..end);
-        if old == new {
-            return;
-        }
         let mut dirty = Vec::new();
         let whole = Edit {
             at: lines.clone(),
@@ -86,7 +82,10 @@ impl HunkSet {
             text: &new,
         };
         if let Some(parts) = self.expected_parts(&whole, &old) {
+            // Even where all of them together change nothing.
             self.own_edits(&whole, parts, before, &mut dirty, events);
+        } else if old == new {
+            return;
         } else if is_one_edit(&old, &new) {
             if linewise::same(&old, &new) {
                 self.nudge(lines.end, delta);
@@ -94,77 +93,20 @@ impl HunkSet {
                 self.line_edit(&whole, None, before, &mut dirty, events);
             }
         } else {
-            let diff = diff_with_offsets(&old, &new);
-            self.line_edits(&diff, (&old, &new), lines.start, before, &mut dirty, events);
+            // An insertion at the edge of what was told to have changed is not within it.
+            let is_within = |range: &Range<usize>| match range.is_empty() {
+                true => lines.start < range.start && range.start < lines.end,
+                false => lines.start <= range.start && range.end <= lines.end,
+            };
+            let suspects = self.pending_in(&lines, is_within);
+            self.follow_diff((&old, &new), suspects, lines.start, (before, after), events);
+            return;
         }
         self.evaluate(&dirty, after, events);
     }
 
-    /// Follows the edits of `diff`, whose two texts begin at `start`.
-    pub(super) fn line_edits(
-        &mut self,
-        diff: &LineDiff,
-        (old, new): (&str, &str),
-        start: usize,
-        before: &Rope,
-        dirty: &mut Vec<u32>,
-        events: &mut Vec<HunkEvent>,
-    ) {
-        let mut moved: i64 = 0;
-        let (mut old_line, mut new_line) = (0, 0);
-        let mut done = 0;
-        for edit in &diff.edits {
-            let run = old_line..edit.old.start;
-            let longer = self.follow_endings(diff, (old, new), (run, new_line), start, moved);
-            moved += longer.unwrap_or(0);
-            let (gone, come) = (diff.old_bytes(edit), diff.new_bytes(edit));
-            let at = (start + gone.start).saturating_add_signed(moved as isize);
-            if longer.is_some() {
-                done = at;
-            }
-            let line_edit = Edit {
-                at: at..at + gone.len(),
-                origin: start + gone.start,
-                floor: done,
-                text: &new[come.clone()],
-            };
-            self.line_edit(&line_edit, None, before, dirty, events);
-            moved += come.len() as i64 - gone.len() as i64;
-            done = at + come.len();
-            (old_line, new_line) = (edit.old.end, edit.new.end);
-        }
-        let run = old_line..diff.old_offsets.len() - 1;
-        self.follow_endings(diff, (old, new), (run, new_line), start, moved);
-    }
-
-    /// Lines of a common run may differ in their endings; gives how many bytes that adds if so.
-    fn follow_endings(
-        &mut self,
-        diff: &LineDiff,
-        (old, new): (&str, &str),
-        (run, new_line): (Range<usize>, usize),
-        start: usize,
-        moved: i64,
-    ) -> Option<i64> {
-        let old_bytes = diff.old_offsets[run.start]..diff.old_offsets[run.end];
-        let new_bytes = diff.new_offsets[new_line]..diff.new_offsets[new_line + run.len()];
-        if old[old_bytes] == new[new_bytes] {
-            return None;
-        }
-        let mut added = 0;
-        for (line, new_line) in run.zip(new_line..) {
-            let length =
-                |offsets: &[usize], line: usize| (offsets[line + 1] - offsets[line]) as i64;
-            let delta = length(&diff.new_offsets, new_line) - length(&diff.old_offsets, line);
-            let end = (start + diff.old_offsets[line + 1]) as i64 + moved + added;
-            self.nudge(end as usize, delta);
-            added += delta;
-        }
-        Some(added)
-    }
-
     /// The line that ends at `end` got longer by `delta` bytes without being changed.
-    fn nudge(&mut self, end: usize, delta: i64) {
+    pub(super) fn nudge(&mut self, end: usize, delta: i64) {
         if delta == 0 {
             return;
         }
@@ -178,6 +120,8 @@ impl HunkSet {
     }
 
     /// Follows one edit of whole lines; `dirty` gets the hunks whose place must be read again.
+    ///
+    /// Gives whether it is an own edit of hunks.
     pub(super) fn line_edit(
         &mut self,
         edit: &Edit<'_>,
@@ -185,7 +129,7 @@ impl HunkSet {
         before: &Rope,
         dirty: &mut Vec<u32>,
         events: &mut Vec<HunkEvent>,
-    ) {
+    ) -> bool {
         let first = self.anchors.first_from(edit.at.start);
         let beyond = self.anchors.first_from(edit.at.end + 1);
         let mut slots = self.anchors.reaching(first, edit.at.start);
@@ -194,7 +138,8 @@ impl HunkSet {
         let owner = owner.or_else(|| self.owner(&slots, edit, before));
         if owner.is_none() {
             if let Some(parts) = self.owners(&slots, edit, before) {
-                return self.own_edits(edit, parts, before, dirty, events);
+                self.own_edits(edit, parts, before, dirty, events);
+                return true;
             }
             if let Some(slid) = self.slid(edit, before) {
                 let edit = Edit {
@@ -245,6 +190,7 @@ impl HunkSet {
             }) => self.reopen_reverted(key, events),
             None => {}
         }
+        owner.is_some()
     }
 
     /// Follows an edit that is nothing but the own edits of several hunks.
@@ -282,7 +228,8 @@ impl HunkSet {
         let Some(entry) = self.entry_mut(key) else {
             return range;
         };
-        if owner.is_none_or(|owner| owner.kind == Ownership::Reverted)
+        if !entry.is_expected()
+            && owner.is_none_or(|owner| owner.kind == Ownership::Reverted)
             && let Some(place) = entry.taken_back(&range, edit, before)
         {
             dirty.push(key);
@@ -330,118 +277,6 @@ impl HunkSet {
                 start..shifted(range.end.max(edit.at.end))
             }
         }
-    }
-}
-
-impl Entry {
-    /// The place that the hunk had before the last edit of it, if this edit takes that one back.
-    ///
-    /// What the place reads is to be looked at anew then, so it gets a region.
-    fn taken_back(
-        &mut self,
-        range: &Range<usize>,
-        edit: &Edit<'_>,
-        before: &Rope,
-    ) -> Option<Range<usize>> {
-        if !self.is_taken_back(range, edit, before) {
-            return None;
-        }
-        let step = self.steps.pop()?;
-        let is_certain = self.region.is_none();
-        let is_harmless = !matches!(effect(range, edit, false), Effect::Against);
-        if is_certain && is_harmless && step.region.is_some() {
-            // Its lines have come together since, and stay together: how they did counts no more.
-            self.steps.clear();
-            return None;
-        }
-        self.region = Some(step.region.unwrap_or_else(|| self.own_region()));
-        let end = range.end.max(edit.at.end) - edit.at.end + edit.at.start + edit.text.len();
-        let start = step
-            .inside
-            .0
-            .map_or(range.start, |offset| edit.at.start + offset);
-        let end = step.inside.1.map_or(end, |offset| edit.at.start + offset);
-        (start <= end).then_some(start..end)
-    }
-
-    /// Whether this edit takes back the last one of the hunk.
-    pub(super) fn is_taken_back(
-        &self,
-        range: &Range<usize>,
-        edit: &Edit<'_>,
-        before: &Rope,
-    ) -> bool {
-        self.steps.last().is_some_and(|last| {
-            range.start + last.at == edit.at.start
-                && last.new.len() == edit.at.len()
-                && last.old == edit.text
-                && linewise::slice(before, edit.origin..edit.origin + edit.at.len()) == last.new
-        })
-    }
-
-    /// Remembers the hunk's own edit, or forgets it with the undoing of it.
-    fn remember_own(&mut self, kind: Ownership, edit: &Edit<'_>, before: &Rope) {
-        match kind {
-            Ownership::Applied => self.remember(&edit.at, edit, before),
-            Ownership::Reverted if self.is_taken_back(&edit.at, edit, before) => {
-                self.steps.pop();
-            }
-            Ownership::Reverted => self.steps.clear(),
-        }
-    }
-
-    /// Remembers an edit that moves an edge of the hunk.
-    fn remember(&mut self, range: &Range<usize>, edit: &Edit<'_>, before: &Rope) {
-        if edit.at.len() + edit.text.len() > MAX_STEP_BYTES {
-            self.steps.clear();
-            return;
-        }
-        if self.steps.len() == MAX_STEPS {
-            self.steps.remove(0);
-        }
-        let start = range
-            .start
-            .checked_sub(edit.at.start)
-            .filter(|offset| *offset > 0);
-        let end = range
-            .end
-            .checked_sub(edit.at.start)
-            .filter(|_| range.end < edit.at.end);
-        self.steps.push(Step {
-            old: linewise::slice(before, edit.origin..edit.origin + edit.at.len()).into_owned(),
-            new: edit.text.to_owned(),
-            at: edit.at.start.saturating_sub(range.start),
-            inside: (start, end),
-            region: self.region.clone(),
-        });
-    }
-
-    /// The region of the hunk's own lines and no others.
-    fn own_region(&self) -> Region {
-        Region {
-            old: self.hunk.removed.clone(),
-            offset: 0,
-        }
-    }
-
-    /// Remembers the lines around the hunk that `edit` changes together with it.
-    fn widen(&mut self, range: &Range<usize>, edit: &Edit<'_>, before: &Rope) {
-        let origin = |offset: usize| edit.origin + (offset - edit.at.start);
-        let above = if edit.at.start < range.start {
-            linewise::slice_lf(before, edit.origin..origin(range.start))
-        } else {
-            String::new()
-        };
-        let below = if range.end < edit.at.end {
-            linewise::slice_lf(before, origin(range.end)..origin(edit.at.end))
-        } else {
-            String::new()
-        };
-        let region = self.region.take().unwrap_or_else(|| self.own_region());
-        self.region = Some(Region {
-            offset: region.offset + above.len(),
-            old: above + &region.old + &below,
-        });
     }
 }
 

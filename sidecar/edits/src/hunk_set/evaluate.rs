@@ -102,7 +102,10 @@ impl HunkSet {
             let range = self.range_of(key);
             let Some(entry) = self.entry(key).filter(|entry| {
                 let is_accepted = matches!(entry.hunk.state, HunkState::Accepted { .. });
-                is_accepted && entry.region.is_some() && entry.under.is_empty()
+                is_accepted
+                    && entry.region.is_some()
+                    && entry.under.is_empty()
+                    && entry.hunk.changes_something()
             }) else {
                 continue;
             };

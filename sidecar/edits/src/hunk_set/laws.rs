@@ -223,6 +223,35 @@ proptest! {
     }
 
     #[test]
+    fn undoing_among_equal_lines_never_puts_a_hunk_elsewhere(
+        base in text(),
+        step in edits(4),
+        typed in prop::collection::vec((any::<u16>(), 0..10_u8, prop::sample::select(
+            vec!["", "", "a", "a\n", "{\nb\n", "\n", "}\r\n", "c\n\n"])), 1..8),
+    ) {
+        let mut text = Rope::from_str(&base);
+        let mut set = HunkSet::new();
+        propose(&mut set, &text, &edited(&base, &step));
+        let before = pending(&set);
+        let mut undo = Vec::new();
+        let mut events = Vec::new();
+        for (at, len, inserted) in typed {
+            let now = text.to_string();
+            let start = at as usize % (now.len() + 1);
+            let range = start..(start + len as usize).min(now.len());
+            undo.push((start..start + inserted.len(), now[range.clone()].to_owned()));
+            change(&mut set, &mut text, range, inserted, &mut events);
+        }
+        while let Some((range, removed)) = undo.pop() {
+            change(&mut set, &mut text, range, &removed, &mut events);
+        }
+        prop_assert_eq!(text.to_string(), base);
+        for hunk in pending(&set) {
+            prop_assert!(before.contains(&hunk), "{:?} is not in {:?}", hunk, before);
+        }
+    }
+
+    #[test]
     fn drift_in_one_place_never_moves_a_hunk_elsewhere(
         base in text(),
         step in edits(4),

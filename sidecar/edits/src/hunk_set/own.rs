@@ -56,20 +56,8 @@ pub(super) struct Slid {
 impl HunkSet {
     /// The hunk whose own edit this is: announced ones first, undoing before typing.
     pub(super) fn owner(&self, slots: &[usize], edit: &Edit<'_>, before: &Rope) -> Option<Owner> {
-        let find = |kind: Ownership, wanted: fn(&Entry) -> bool| {
-            let own = |key: &u32| {
-                self.entry(*key).is_some_and(|entry| {
-                    // What was deleted beside it and comes back is not its text, however alike.
-                    let comes_back = kind == Ownership::Applied
-                        && !entry.expected
-                        && entry.is_taken_back(&edit.at, edit, before);
-                    wanted(entry) && entry.is_text(kind, edit.text) && !comes_back
-                })
-            };
-            let exact = slots
-                .iter()
-                .filter(|slot| self.anchors.range(**slot) == edit.at);
-            let key = exact.map(|slot| self.anchors.key(*slot)).find(own)?;
+        let find = |kind, wanted| {
+            let key = self.own(slots, edit, kind, wanted)?;
             Some(Owner { key, kind })
         };
         // Where an announced edit is half done, what comes is the rest of it.
@@ -83,7 +71,15 @@ impl HunkSet {
             return announced;
         }
         find(Ownership::Applied, Entry::is_pending)
+            // What was deleted beside it and comes back is not its text, however alike.
+            .filter(|owner| !self.comes_back(owner.key, edit, before))
             .or_else(|| find(Ownership::Reverted, Entry::is_applied))
+    }
+
+    /// Whether `edit` takes back the last one of a hunk.
+    fn comes_back(&self, key: u32, edit: &Edit<'_>, before: &Rope) -> bool {
+        let entry = self.entry(key);
+        entry.is_some_and(|entry| entry.is_taken_back(&edit.at, edit, before))
     }
 
     /// The hunks whose own edits this edit is, when it is nothing else.
@@ -103,18 +99,55 @@ impl HunkSet {
             .or_else(|| find(Ownership::Reverted, Entry::is_applied))
     }
 
-    /// The announced hunks that a change puts in, when it does nothing else.
+    /// The announced hunks that a change puts in, when it does nothing else: the one whose edit it
+    /// is as it was told, or all that lie in it.
     pub(super) fn expected_parts(&self, whole: &Edit<'_>, old: &str) -> Option<Vec<OwnPart>> {
         let slots = self.touched(&whole.at);
-        // Where one is half done the rest of it comes first.
         let is_half_done = |slot: &usize| {
             let entry = self.entry(self.anchors.key(*slot));
             entry.is_some_and(Entry::is_half_done)
         };
         if slots.iter().any(is_half_done) {
+            // The rest of that one comes first.
             return None;
         }
+        if let Some(key) = self.own(&slots, whole, Ownership::Applied, Entry::is_expected) {
+            return Some(vec![OwnPart {
+                owner: Owner {
+                    key,
+                    kind: Ownership::Applied,
+                },
+                at: whole.at.clone(),
+                origin: whole.origin,
+                text: 0..whole.text.len(),
+            }]);
+        }
         self.parts(&slots, whole, old, Ownership::Applied, Entry::is_expected)
+    }
+
+    /// The hunk at exactly the place of `edit`, which does the same as its own edit.
+    ///
+    /// Of several the last is applied first, and the first undone first: editors apply edits from
+    /// the end of the text on, so that the places of the others stand, and undo them backwards.
+    fn own(
+        &self,
+        slots: &[usize],
+        edit: &Edit<'_>,
+        kind: Ownership,
+        wanted: fn(&Entry) -> bool,
+    ) -> Option<u32> {
+        let mut owners = slots.iter().filter_map(|slot| {
+            let key = self.anchors.key(*slot);
+            let entry = self.entry(key)?;
+            let is_own = self.anchors.range(*slot) == edit.at
+                && wanted(entry)
+                && entry.is_text(kind, edit.text);
+            is_own.then_some(key)
+        });
+        match kind {
+            Ownership::Applied => owners.next_back(),
+            Ownership::Reverted => owners.next(),
+        }
     }
 
     /// The own edits of all wanted hunks inside of `edit`, when together they are all of it.
@@ -136,6 +169,10 @@ impl HunkSet {
             };
             if range.start < start || range.end > edit.at.end {
                 continue;
+            }
+            if !is_cut(edit.text.get(..new_done)?) {
+                // Behind a last line without LF nothing can go.
+                return None;
             }
             // Between the hunks nothing may have changed.
             let gap = old.get(done.checked_sub(start)?..range.start.checked_sub(start)?)?;

@@ -91,7 +91,7 @@ impl HunkSet {
         origin: &Origin,
         ids: &mut dyn FnMut() -> HunkId,
     ) -> Proposed {
-        self.close_followed();
+        self.close_followed(text.len_bytes());
         let base = text.to_string();
         let base_offsets = linewise::line_offsets(&base);
         let pieces = self.pieces(text, &base_offsets);
@@ -140,10 +140,8 @@ impl HunkSet {
     }
 
     /// Hunks written for the end of the text, without a last LF, get one where others came behind.
-    fn close_followed(&mut self) {
-        let last = self.pending().next_back().map(|(_, range)| range.start);
-        let slots = self.anchors.first_from(last.unwrap_or(0))..self.anchors.len();
-        for slot in slots {
+    fn close_followed(&mut self, end: usize) {
+        for slot in self.touched(&(end..end)) {
             let key = self.anchors.key(slot);
             let is_open =
                 |entry: &Entry| entry.is_pending() && super::is_open(&entry.hunk.replacement);

@@ -141,6 +141,7 @@ impl HunkSet {
     /// # Errors
     ///
     /// [`HunkError::Unknown`]; [`HunkError::Settled`] when it is accepted;
+    /// [`HunkError::NothingLeft`] when there is nothing of it to do any more;
     /// [`HunkError::Overlap`] when another pending hunk claims its lines by now.
     pub fn reopen(&mut self, id: &HunkId) -> Result<(), HunkError> {
         let key = self.key(id)?;
@@ -155,6 +156,9 @@ impl HunkSet {
                     id: id.clone(),
                     how: "accepted",
                 });
+            }
+            _ if !entry.hunk.changes_something() => {
+                return Err(HunkError::NothingLeft { id: id.clone() });
             }
             (_, Some(_)) => HunkState::Conflict(ConflictInfo::Changed),
             (_, None) => HunkState::Pending,

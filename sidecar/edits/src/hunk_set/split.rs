@@ -113,11 +113,16 @@ impl HunkSet {
             return Err(outside(id, selected));
         }
         let (from, to) = lines.around(&selected, is_base);
-        let parts = lines.parts(&[from, to]);
+        let mut parts = lines.parts(&[from, to]);
+        // An amendment may have lines that stay as they are: those are no part.
+        parts.retain(|part| lines.differ(part));
         let chosen = parts
             .iter()
-            .position(|part| part.0.start == from.0 && part.1.start == from.1)
-            .unwrap_or(0);
+            .position(|part| part.0.start == from.0 && part.1.start == from.1);
+        let Some(chosen) = chosen else {
+            let (Selection::Base(selected) | Selection::Added(selected)) = selection;
+            return Err(outside(id, selected));
+        };
         let mut parts = self.divide(key, &parts, text, ids);
         Ok(parts.swap_remove(chosen))
     }
@@ -289,12 +294,17 @@ impl<'a> Sides<'a> {
     /// Whether both parts do something and neither leaves a line without its ending.
     fn is_valid(&self, (i, j): Cut) -> bool {
         let ended = |line: Option<&&str>| line.is_none_or(|line| line.ends_with('\n'));
-        (i, j) != (0, 0)
-            && i <= self.removed.len()
+        i <= self.removed.len()
             && j <= self.added.len()
-            && (i, j) != (self.removed.len(), self.added.len())
+            && self.differ(&(0..i, 0..j))
+            && self.differ(&(i..self.removed.len(), j..self.added.len()))
             && ended(self.removed[..i].last())
             && ended(self.added[..j].last())
+    }
+
+    /// Whether a part does something.
+    fn differ(&self, (base, added): &(Range<usize>, Range<usize>)) -> bool {
+        self.removed[base.clone()] != self.added[added.clone()]
     }
 
     /// The cut nearest to the middle, at a blank line when there is one.

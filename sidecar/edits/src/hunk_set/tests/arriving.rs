@@ -212,3 +212,74 @@ fn a_first_half_is_not_the_whole_of_another_hunk_on_equal_lines() {
         h1@2 2..4 accepted "0\n" -> "\n\n"
     "#]]);
 }
+
+#[test]
+fn announced_edits_arrive_even_if_together_they_change_nothing() {
+    let mut desk = Desk::new("0\nz\n");
+    desk.propose("z\n");
+    desk.set.reject(&HunkId::new("h1")).unwrap();
+    desk.propose("0\n0\nz\n");
+    desk.set.reopen(&HunkId::new("h1")).unwrap();
+    let ids: Vec<HunkId> = desk
+        .set
+        .pending()
+        .map(|(hunk, _)| hunk.id.clone())
+        .collect();
+    assert_eq!(ids.len(), 2);
+    desk.set.expect(&ids);
+    let events = desk.change(0..4, "0\nz\n");
+    let applied = ids.into_iter().map(|id| HunkEvent::Applied { id });
+    assert_eq!(events, applied.collect::<Vec<_>>());
+}
+
+#[test]
+fn a_change_told_as_an_announced_edit_is_that_edit() {
+    let mut desk = Desk::new("a\n\nb\n");
+    desk.propose("a\nnew\nother\nb\n");
+    let ids = desk.split("h1");
+    desk.check(expect![[r#"
+        h1@2 1..2 pending "\n" -> "new\n"
+        h2@2 2..2 pending "" -> "other\n"
+    "#]]);
+    let amend = |desk: &mut Desk, text: &str| desk.set.amend(&desk.text, &ids[0], text);
+    amend(&mut desk, "other\n\n").unwrap();
+    desk.set.expect(&ids);
+    // Its lines are those of the other one, and the blank line that was there.
+    desk.change(2..3, "other\n\n");
+    desk.check(expect![[r#"
+        h1@3 1..3 accepted "\n" -> "other\n\n"
+        h2@2 3..3 pending "" -> "other\n"
+    "#]]);
+}
+
+#[test]
+fn an_announced_edit_that_begins_like_an_undo_is_none() {
+    let mut desk = Desk::new("\nz\n");
+    desk.propose("new\nz\n");
+    desk.change(0..3, "");
+    desk.change(0..0, "\n");
+    desk.check(expect![[r#"
+        h1@1 0..1 pending "\n" -> "new\n"
+    "#]]);
+    desk.set.expect(&[HunkId::new("h1")]);
+    desk.change(0..1, "");
+    desk.change(0..0, "new\n");
+    desk.check(expect![[r#"
+        h1@1 0..1 accepted "\n" -> "new\n"
+    "#]]);
+}
+
+#[test]
+fn undoing_a_deletion_leaves_what_was_put_behind_it_where_a_line_can_start() {
+    let mut desk = Desk::new("0\nA");
+    desk.propose("0\n");
+    desk.accept("h1");
+    desk.propose("0\nA\n");
+    desk.accept("h2");
+    // As if the first were undone, and the second were pending behind a line without its ending.
+    desk.change(2..4, "A");
+    desk.check(expect![[r#"
+        h1@1 1..1 accepted "A" -> ""
+        h2@1 1..1 accepted "" -> "A\n"
+    "#]]);
+}

@@ -229,3 +229,15 @@ fn undoing_what_changed_nothing_leaves_the_lines_to_who_has_them_now() {
     };
     assert_eq!(desk.undo_accept("h1").unwrap_err(), overlap);
 }
+
+#[test]
+fn no_part_of_a_split_keeps_the_lines_as_they_are() {
+    let mut desk = Desk::new("a\n0\nb\n");
+    desk.propose("a\nb\n");
+    let id = HunkId::new("h1");
+    desk.set.amend(&desk.text, &id, "!\n0\n").unwrap();
+    let whole = desk.set.split(&desk.text, &id, &mut || HunkId::new("h2"));
+    assert_eq!(whole, Err(HunkError::NotSplittable { id: id.clone() }));
+    let whole = desk.select("h1", &Selection::Base(1..2));
+    assert_eq!(whole, Ok(id));
+}

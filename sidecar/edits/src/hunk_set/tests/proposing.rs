@@ -176,3 +176,15 @@ fn an_edit_beside_an_amendment_leaves_it_alone() {
         h2@1 4..5 pending "e\n" -> "E\n"
     "#]]);
 }
+
+#[test]
+fn an_agent_drops_what_stood_behind_a_line_that_loses_its_ending() {
+    let mut desk = Desk::new("a\n0\n");
+    desk.propose("a\n0\n\n");
+    desk.set.reject(&HunkId::new("h1")).unwrap();
+    desk.propose("a\n0");
+    desk.set.reopen(&HunkId::new("h1")).unwrap();
+    // Nothing is left of either.
+    desk.propose("a\n0\n");
+    assert_eq!(desk.set.pending().count(), 0);
+}

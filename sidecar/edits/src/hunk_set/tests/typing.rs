@@ -216,3 +216,41 @@ fn what_breaks_frees_its_lines_for_what_lifts() {
     let proposed = desk.propose_unchecked("W\n");
     assert_eq!(proposed.conflicts, [HunkId::new("h1")]);
 }
+
+#[test]
+fn a_line_above_an_acceptance_that_was_undone_is_typing() {
+    let mut desk = Desk::new("\n\n0\n");
+    desk.propose("\n0\n");
+    desk.accept("h1");
+    desk.drift("0\n");
+    desk.undo_accept("h1").unwrap();
+    assert!(desk.change(0..0, "\n").is_empty());
+    let pending = desk.set.pending().count();
+    assert_eq!(pending, 1);
+}
+
+#[test]
+fn what_a_formatter_may_have_moved_is_a_conflict() {
+    let mut desk = Desk::new("a\n}\n}\nb\n");
+    desk.propose("a\n}\nnew\n}\nb\n");
+    let id = HunkId::new("h1");
+    // Which of the two braces went cannot be told.
+    let events = desk.change(0..desk.text.len_bytes(), "a\n}\nb\n");
+    assert_eq!(events, [HunkEvent::Conflicted { id }]);
+    desk.check(expect![[r#"
+        h1@1 2..2 ambiguous "" -> "new\n" (the lines at line 3 now stand in more than one place)
+    "#]]);
+}
+
+#[test]
+fn lines_that_moved_are_no_undone_acceptance() {
+    let mut desk = Desk::new("\nb\n");
+    desk.propose("\nb\nnew\n");
+    desk.accept("h1");
+    desk.change(0..desk.text.len_bytes(), "new\n\n");
+    desk.change(0..desk.text.len_bytes(), "\nb\nnew\n");
+    desk.change(3..7, "");
+    assert_eq!(desk.text.to_string(), "\nb\n");
+    let places: Vec<Range<usize>> = desk.set.pending().map(|(_, range)| range).collect();
+    assert!(places.iter().all(|place| *place == (3..3)), "{places:?}");
+}
