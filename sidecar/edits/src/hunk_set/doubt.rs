@@ -113,6 +113,7 @@ impl<'a> Doubt<'a> {
             (lines.clone(), 0)
         };
         let lines_of_window = &self.old[window];
+        // More than enough of them, in order.
         let copies = |places: &Places, text: &[u32], is_touched: &dyn Fn(usize) -> bool| {
             let mut found: Vec<usize> = Vec::new();
             for (back, id) in lines_of_window.iter().enumerate() {
@@ -121,19 +122,22 @@ impl<'a> Doubt<'a> {
                 let fits = |&start: &usize| {
                     text[start..].starts_with(lines_of_window) && is_touched(start)
                 };
-                found.extend(starts.filter(fits));
-                if found.len() > MAX_COPIES * lines_of_window.len() {
+                found.extend(starts.filter(fits).take(MAX_COPIES + 1));
+                found.sort_unstable();
+                found.dedup();
+                if found.len() > MAX_COPIES {
                     break;
                 }
             }
-            found.sort_unstable();
-            found.dedup();
             found.iter().map(|start| start + at).collect::<Vec<usize>>()
         };
         let size = lines_of_window.len();
         let came = copies(&self.came, self.new, &|start| {
             touches(self.edits, start..start + size, |edit| &edit.new)
         });
+        if came.len() > MAX_COPIES {
+            return true;
+        }
         let went = copies(&self.went, self.old, &|start| {
             touches(self.edits, start..start + size, |edit| &edit.old)
         });

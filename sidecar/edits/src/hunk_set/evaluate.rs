@@ -1,6 +1,6 @@
 //! What a touched hunk's place reads now: the text decides, however it came to be.
 
-use std::{ops::Range, sync::Arc};
+use std::ops::Range;
 
 use ropey::Rope;
 
@@ -160,9 +160,14 @@ impl HunkSet {
             entry.reopened = Some(by_hand);
         }
         entry.hunk.state = HunkState::Pending;
-        for other in self.entries.iter_mut().flatten() {
-            if other.under.contains(&key) {
-                Arc::make_mut(other).under.retain(|over| *over != key);
+        // What lay under it holds its place.
+        for slot in self.touched(&self.range_of(key)) {
+            let other = self.anchors.key(slot);
+            let is_under = |entry: &Entry| entry.under.contains(&key);
+            if self.entry(other).is_some_and(is_under)
+                && let Some(entry) = self.entry_mut(other)
+            {
+                entry.under.retain(|over| *over != key);
             }
         }
         self.event(key, events, |id| HunkEvent::Reopened { id });
