@@ -9,7 +9,8 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use libtest_mimic::{Failed, Trial};
-use redline_tests::machine::Neovim;
+use redline_tests::aimock::Aimock;
+use redline_tests::machine::{self, Neovim};
 use redline_tests::program::{self, repository};
 use redline_tests::project::Project;
 
@@ -45,11 +46,12 @@ fn trial(neovim: Neovim, file: PathBuf, test: String) -> Trial {
         test.replace(|c: char| !c.is_alphanumeric(), "_")
     );
     let installed = neovim.installed();
-    let absent = installed.is_none();
+    let script = script_of(&file);
+    let absent = installed.is_none() || (script.is_some() && machine::aimock().is_none());
     Trial::test(name, move || {
         let program = installed.context("this Neovim is not installed: cargo verify brings it");
         program
-            .and_then(|program| run(&program, &file, &test))
+            .and_then(|program| run(&program, &file, &test, script.as_deref()))
             .map_err(|error| Failed::from(format!("{error:?}")))
     })
     .with_ignored_flag(absent)
@@ -65,8 +67,22 @@ fn tests_of(file: &Path) -> Vec<String> {
         .collect()
 }
 
-fn run(neovim: &Path, file: &Path, test: &str) -> Result<()> {
+/// The script of the model that a file's tests speak to: its first line reads `-- model: SCRIPT`.
+fn script_of(file: &Path) -> Option<String> {
+    let text = fs::read_to_string(file).ok()?;
+    let script = text.lines().next()?.strip_prefix("-- model: ")?;
+    Some(script.to_owned())
+}
+
+fn run(neovim: &Path, file: &Path, test: &str, script: Option<&str>) -> Result<()> {
     let project = Project::new()?;
+    let server = script.map(Aimock::start).transpose()?;
+    if let Some(server) = &server {
+        project.configure(&format!(
+            "model = \"mock/gpt-4o\"\n\n[providers.mock]\napi = \"openai-chat\"\nbase_url = \"{}\"\napi_key_env = \"MOCK_KEY\"\n",
+            server.base_url()
+        ))?;
+    }
     let mut command = Command::new(neovim);
     command
         .args(["--clean", "-l"])
@@ -76,6 +92,7 @@ fn run(neovim: &Path, file: &Path, test: &str) -> Result<()> {
         .current_dir(project.root())
         .env_clear()
         .envs(project.environment())
+        .env("MOCK_KEY", "none")
         .env("REDLINE_BIN", program::redline()?)
         .env("REDLINE_TEST_ROOT", project.root())
         .env("REDLINE_TEST_NVIM", neovim);

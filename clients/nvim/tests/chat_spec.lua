@@ -305,7 +305,7 @@ test("an approval shows exactly what would run, and is decided by a key", functi
   assert(lines:find([[runs     cargo test -- $'it\'s' $'a\u{202e}b']], 1, true), lines)
   assert(lines:find("program  /usr/bin/cargo", 1, true), lines)
   assert(lines:find("in       src", 1, true), lines)
-  assert(lines:find("asks for runs a program; stays inside the workspace", 1, true), lines)
+  assert(lines:find("effect   runs a program; stays inside the workspace", 1, true), lines)
   equal("redline: 0 pending · ◆ 1 to approve · manual", child:lua("return vim.b.redline_status"))
   child:wait_screen("◆ waits for you")
   child:lua([[

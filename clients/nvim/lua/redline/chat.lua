@@ -82,6 +82,9 @@ local function context_of(root, conversation)
     job = function(id)
       return require("redline.job").get(root, id)
     end,
+    job_of = function(tool_call_id)
+      return require("redline.job").of_call(root, tool_call_id)
+    end,
     turn_transaction = function(turn_id)
       return turn_id and conversation.transcript.transactions[turn_id]
     end,
@@ -181,7 +184,7 @@ end
 ---@class (exact) redline.Changed
 ---@field approval? string
 ---@field transaction? string
----@field job? string
+---@field job? redline.Job
 ---@field plan? string
 
 ---@param entry redline.Entry
@@ -197,11 +200,13 @@ local function concerns(entry, transcript, what)
     return false
   elseif what.approval then
     return entry.call._approvalId == what.approval
+  elseif what.job and what.job.toolCallId == entry.call.toolCallId then
+    return true
   end
   for _, content in ipairs(entry.call.content or {}) do
     if
       (what.transaction and content.transactionId == what.transaction)
-      or (what.job and content.terminalId == what.job)
+      or (what.job and content.terminalId == what.job.id)
     then
       return true
     end

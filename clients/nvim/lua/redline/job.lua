@@ -39,6 +39,18 @@ function M.get(root, id)
   return of(root)[id]
 end
 
+---The job that a tool call started.
+---@param root string
+---@param tool_call_id string
+---@return redline.Job?
+function M.of_call(root, tool_call_id)
+  for _, job in pairs(of(root)) do
+    if job.toolCallId == tool_call_id then
+      return job
+    end
+  end
+end
+
 ---@param job redline.Job
 ---@return string
 function M.state(job)
@@ -137,7 +149,7 @@ function M.changed(root, params)
   local before = of(root)[job.id]
   of(root)[job.id] = job
   if not before or before.state ~= job.state then
-    require("redline.chat").changed(root, { job = job.id })
+    require("redline.chat").changed(root, { job = job })
   end
   local view = views[job.id]
   if not view or not api.nvim_buf_is_valid(view.bufnr) then
@@ -222,10 +234,16 @@ function M.open(root, id)
       return
     end
     head(view, result.job)
+    for _, win in ipairs(vim.fn.win_findbuf(view.bufnr)) do
+      api.nvim_win_set_cursor(win, { api.nvim_buf_line_count(view.bufnr), 0 })
+    end
     if result.offset > 0 then
       add(view, ("… %d bytes before this\n"):format(result.offset))
     end
     add(view, result.text)
+    if result.errors and result.errors ~= "" then
+      add(view, "\nstandard error:\n" .. result.errors)
+    end
     view.next_offset = result.nextOffset
   end)
 end

@@ -17,11 +17,21 @@ local marks = api.nvim_create_namespace("redline.overview")
 ---@field win integer
 ---@field from integer window that the user came from
 ---@field rows redline.OverviewRow[]
+---@field transactions redline.Transaction[]
+---@field closed? table<string, boolean> files whose hunks are hidden; absent until the first answer
+---@field here string name of the file that the user came from
 
 ---@type redline.Overview?
 local open
 
-local HELP = "a accept · r reject · A R whole transaction · <CR> go · p preview · q close"
+local HELP = " a accept · r reject · A R whole transaction · <CR> go · <Tab> fold · p preview · q close "
+
+---@param transaction redline.Transaction
+---@param file redline.FileChange
+---@return string
+local function key(transaction, file)
+  return transaction.id .. "\0" .. file.path
+end
 
 ---@param file redline.FileChange
 ---@return integer pending, integer conflicts, integer added, integer removed
@@ -50,8 +60,9 @@ local function counted(pending, conflicts, added, removed)
 end
 
 ---@param transactions redline.Transaction[]
+---@param closed table<string, boolean>
 ---@return redline.OverviewRow[]
-function M.rows(transactions)
+function M.rows(transactions, closed)
   local block, quote = require("redline.block"), require("redline.chat.quote")
   local rows = {}
   for _, transaction in ipairs(transactions) do
@@ -67,17 +78,24 @@ function M.rows(transactions)
         end
         local what = file.operation ~= "edit" and (file.operation .. " ") or ""
         local target = file.newPath and (" => " .. file.newPath) or ""
+        local hidden = closed[key(transaction, file)]
         hunks[#hunks + 1] = {
-          text = ("  %s%s%s · %s"):format(what, quote.line(file.path), quote.line(target), counted(unpack(counts))),
+          text = ("%s %s%s%s · %s"):format(
+            #file.hunks == 0 and " " or (hidden and "▸" or "▾"),
+            what,
+            quote.line(file.path),
+            quote.line(target),
+            counted(unpack(counts))
+          ),
           group = "Directory",
           transaction = transaction,
           file = file,
         }
-        for _, hunk in ipairs(file.hunks) do
+        for _, hunk in ipairs(hidden and {} or file.hunks) do
           local shown = { transactionId = transaction.id, total = 0, hunk = hunk }
           if require("redline.document").is_open(shown) then
             hunks[#hunks + 1] = {
-              text = ("    %s L%d"):format(block.sign(hunk), hunk.startLine),
+              text = ("    %s L%-4d"):format(block.sign(hunk), hunk.startLine),
               group = select(2, block.sign(hunk)),
               transaction = transaction,
               file = file,
@@ -109,7 +127,7 @@ end
 
 ---@param view redline.Overview
 local function resize(view)
-  local width = api.nvim_strwidth(HELP) + 2
+  local width = api.nvim_strwidth(HELP)
   for _, row in ipairs(view.rows) do
     width = math.max(width, api.nvim_strwidth(row.text) + 1)
   end
@@ -119,7 +137,8 @@ local function resize(view)
     row = 1,
     col = vim.o.columns - width - 3,
     width = width,
-    height = math.max(1, math.min(#view.rows + 2, vim.o.lines - vim.o.cmdheight - 5)),
+    height = math.max(1, math.min(#view.rows, vim.o.lines - vim.o.cmdheight - 5)),
+    footer = require("redline.block").cut(HELP, width),
   })
 end
 
@@ -131,7 +150,6 @@ local function draw(view)
   if #lines == 0 then
     lines = { "Nothing pending." }
   end
-  vim.list_extend(lines, { "", HELP })
   vim.bo[view.bufnr].modifiable = true
   api.nvim_buf_set_lines(view.bufnr, 0, -1, false, lines)
   vim.bo[view.bufnr].modifiable = false
@@ -146,8 +164,30 @@ local function draw(view)
       mark(i - 1, 0, #row.text, row.group)
     end
   end
-  mark(#lines - 1, 0, #HELP, "RedlineMuted")
   resize(view)
+end
+
+---Shows what is known, as folded as the user has it.
+---@param view redline.Overview
+local function show(view)
+  local first = not view.closed
+  view.closed = view.closed or {}
+  view.rows = M.rows(view.transactions, view.closed)
+  if first and #view.rows > vim.o.lines - 8 then
+    -- More than a screen of hunks: begin with the files.
+    for _, row in ipairs(view.rows) do
+      if row.file and not row.hunk and vim.uri_to_fname(row.file.uri) ~= view.here then
+        view.closed[key(row.transaction, row.file)] = true
+      end
+    end
+    view.rows = M.rows(view.transactions, view.closed)
+  end
+  draw(view)
+  for i, row in ipairs(first and view.rows or {}) do
+    if row.file and vim.uri_to_fname(row.file.uri) == view.here then
+      return api.nvim_win_set_cursor(view.win, { i, 0 })
+    end
+  end
 end
 
 ---@param view redline.Overview
@@ -163,8 +203,8 @@ local function refresh(view)
     elseif not api.nvim_win_is_valid(view.win) then
       return
     end
-    view.rows = M.rows(result.transactions)
-    draw(view)
+    view.transactions = result.transactions
+    show(view)
   end)
 end
 
@@ -222,6 +262,22 @@ local function go(view)
 end
 
 ---@param view redline.Overview
+local function fold(view)
+  local row = row_here(view)
+  if not row or not row.file then
+    return
+  end
+  local name = key(row.transaction, row.file)
+  view.closed[name] = not view.closed[name]
+  show(view)
+  for i, each in ipairs(view.rows) do
+    if each.file == row.file and not each.hunk then
+      return api.nvim_win_set_cursor(view.win, { i, 0 })
+    end
+  end
+end
+
+---@param view redline.Overview
 local function preview(view)
   local row = row_here(view)
   if row and row.hunk then
@@ -245,6 +301,7 @@ function M.toggle()
   vim.bo[bufnr].bufhidden = "wipe"
   vim.bo[bufnr].filetype = "redline-overview"
   local from = api.nvim_get_current_win()
+  local here = vim.uv.fs_realpath(api.nvim_buf_get_name(0)) or api.nvim_buf_get_name(0)
   local win = api.nvim_open_win(bufnr, true, {
     relative = "editor",
     row = 1,
@@ -258,7 +315,7 @@ function M.toggle()
   vim.wo[win].cursorline = true
   vim.wo[win].wrap = false
   ---@type redline.Overview
-  local view = { root = root, bufnr = bufnr, win = win, from = from, rows = {} }
+  local view = { root = root, bufnr = bufnr, win = win, from = from, rows = {}, transactions = {}, here = here }
   open = view
   local function map(keys, desc, run)
     vim.keymap.set("n", keys, function()
@@ -266,15 +323,16 @@ function M.toggle()
     end, { buffer = bufnr, nowait = true, desc = "Redline: " .. desc })
   end
   for _, verb in ipairs({ "accept", "reject" }) do
-    local key = verb:sub(1, 1)
-    map(key, verb .. " what the line shows", function()
+    local letter = verb:sub(1, 1)
+    map(letter, verb .. " what the line shows", function()
       decide(view, verb, false)
     end)
-    map(key:upper(), verb .. " the transaction", function()
+    map(letter:upper(), verb .. " the transaction", function()
       decide(view, verb, true)
     end)
   end
   map("<CR>", "go there", go)
+  map("<Tab>", "hide or show the hunks of a file", fold)
   map("p", "preview the hunk", preview)
   map("q", "close", close)
   map("<Esc>", "close", close)

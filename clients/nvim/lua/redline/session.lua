@@ -387,10 +387,13 @@ function M.load(root, session_id, on_done)
   conversation.session_id, conversation.loading, conversation.stale = session_id, true, true
   local function done(err)
     conversation.loading, conversation.stale = false, false
-    changed(conversation)
     if err then
+      -- What was running is not known to run any more.
+      conversation.state, conversation.activity = "idle", nil
+      transcripts.notice(conversation.transcript, "warning", "this conversation could not be loaded: " .. err.message)
       lsp.report(err)
     end
+    changed(conversation)
     if on_done then
       on_done(err)
     end

@@ -24,6 +24,7 @@ local quote = require("redline.chat.quote")
 ---@field transaction fun(id: string): redline.Transaction?
 ---@field plan fun(id: string): redline.Plan?
 ---@field job fun(id: string): redline.Job?
+---@field job_of fun(tool_call_id: string): redline.Job? that a call started
 ---@field turn_transaction fun(turn_id?: string): string?
 
 ---Lines of a tool's output that are kept in the conversation.
@@ -163,9 +164,12 @@ function M.approval_facts(approval)
     facts[#facts + 1] = { "host", quote.line(host) }
   end
   facts[#facts + 1] = {
-    "asks for",
+    "effect",
     ("%s; %s"):format(KIND_WORDS[approval.kind] or approval.kind, CLASS_WORDS[approval.class] or approval.class),
   }
+  if approval.why and approval.why ~= "" then
+    facts[#facts + 1] = { "asked", quote.line(approval.why) }
+  end
   return facts
 end
 
@@ -180,7 +184,8 @@ function M.approval_state(approval)
     denied = "denied" .. by .. because,
     spent = "approved" .. by,
     expired = "nobody decided in time",
-    void = "void: what it was about has changed, or its turn has ended",
+    void = "void: what it was about has changed",
+    withdrawn = "withdrawn: its turn has ended",
   }
   return words[approval.state] or approval.state
 end
@@ -281,6 +286,7 @@ local function call(entry, context)
   local status = tool.status or "pending"
   local state, group = STATE_WORDS[status] or status, STATE_GROUPS[status] or "RedlineMuted"
   local details, link, hunks = {}, nil, {}
+  local job = context.job_of(tool.toolCallId)
   for _, content in ipairs(tool.content or {}) do
     if content.type == "_transaction" then
       local transaction = context.transaction(content.transactionId)
@@ -298,11 +304,8 @@ local function call(entry, context)
         link = { kind = "transaction", transaction = content.transactionId }
       end
     elseif content.type == "terminal" then
+      job = context.job(content.terminalId) or job
       link = { kind = "job", job = content.terminalId }
-      local job = context.job(content.terminalId)
-      if job then
-        details[#details + 1] = { "<CR> shows the output: " .. require("redline.job").state(job), "RedlineLink", link }
-      end
     elseif content.content and content.content.type == "text" then
       if status == "failed" then
         local first = vim.split(content.content.text, "\n")[1]
@@ -310,6 +313,11 @@ local function call(entry, context)
       end
       details[#details + 1] = { content.content.text }
     end
+  end
+  if job then
+    link = { kind = "job", job = job.id }
+    table.insert(details, 1, { "output: " .. require("redline.job").state(job), "RedlineLink", link })
+    state = job.state == "running" and status ~= "pending" and require("redline.job").state(job) or state
   end
   local place = tool.locations and tool.locations[1]
   if place and not link then
