@@ -100,6 +100,9 @@ test("the diff shows the file beside what it would be, and follows decisions", f
     ) .. "\n"
   end
   equal(after, right())
+  wait("no block pushes the lines apart", function()
+    return #child:virtual_lines() == 0
+  end)
   child:keys("5G")
   child:ex("Redline reject")
   wait("the right side follows", function()
@@ -112,6 +115,9 @@ test("the diff shows the file beside what it would be, and follows decisions", f
   child:keys("q")
   equal(1, child:lua("return #vim.api.nvim_list_tabpages()"))
   equal(false, child:lua("return vim.wo.diff"))
+  wait("the hunk that is left is drawn whole again", function()
+    return vim.deep_equal(child:virtual_lines(), { "more ◀ 2/4 +1" })
+  end)
 end)
 
 test("a decision is repeated by the dot, at the hunk that the cursor is on then", function()

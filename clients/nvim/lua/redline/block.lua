@@ -132,6 +132,7 @@ end
 ---@field wrap boolean long lines go on in another virtual line
 ---@field tabstop integer
 ---@field max_lines integer
+---@field bare? boolean nothing is drawn but signs and labels
 
 ---Lays chunks out in cells: tabs and control characters become what they look like, long lines wrap.
 ---@param chunks redline.Chunk[]

@@ -75,6 +75,8 @@ function M.open()
   vim.cmd("diffthis")
   vim.wo.winbar = "as it is · do takes a change over · :Redline accept"
   vim.fn.winrestview(view)
+  local render = require("redline.render")
+  render.schedule(bufnr)
   local group = api.nvim_create_augroup("redline.diff." .. diff.proposed, {})
   api.nvim_create_autocmd("User", {
     group = group,
@@ -84,6 +86,12 @@ function M.open()
         return true
       end
       draw(diff)
+    end,
+  })
+  api.nvim_create_autocmd("TabEnter", {
+    group = group,
+    callback = function()
+      render.schedule(bufnr)
     end,
   })
   api.nvim_create_autocmd({ "TextChanged", "InsertLeave" }, {
@@ -108,6 +116,7 @@ function M.open()
           end)
         end
       end
+      render.schedule(bufnr)
     end,
   })
 end

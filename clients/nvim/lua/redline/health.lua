@@ -58,6 +58,30 @@ local function binary()
   return true
 end
 
+---What the program itself finds wrong with the machine and with a workspace.
+---@param root? string
+local function doctor(root)
+  local program = require("redline.config").get().cmd[1]
+  local ok, result = pcall(function()
+    return vim.system({ program, "doctor", "--json" }, { text = true, timeout = 20000, cwd = root }):wait()
+  end)
+  local report = ok and vim.F.npcall(vim.json.decode, result.stdout, { luanil = { object = true } })
+  if type(report) ~= "table" or type(report.checks) ~= "table" then
+    return health.error("`redline doctor` does not answer", { "Run it in a terminal and see what it says" })
+  end
+  for _, check in ipairs(report.checks) do
+    local said = ("%s: %s"):format(check.name, check.found)
+    local advice = check.advice ~= "" and { check.advice } or nil
+    if check.outcome == "ok" then
+      health.ok(said)
+    elseif check.outcome == "warning" then
+      health.warn(said, advice)
+    else
+      health.error(said, advice)
+    end
+  end
+end
+
 ---@param client vim.lsp.Client
 local function workspace(client)
   local lsp, protocol = require("redline.lsp"), require("redline.protocol")
@@ -82,12 +106,7 @@ local function workspace(client)
   end
   ---@cast result redline.StatusResult
   health.ok(("sidecar %s%s, mode %s"):format(result.version, result.inProcess and " (in process)" or "", result.mode))
-  if result.model == "" then
-    health.warn(
-      "no model is configured",
-      { 'Set model = "PROVIDER/MODEL" in the configuration; proposals work without one' }
-    )
-  else
+  if result.model ~= "" then
     health.ok("model " .. result.model)
   end
   local spoken = vim.tbl_get(client.server_capabilities, "experimental", "redline", "version")
@@ -105,8 +124,15 @@ end
 function M.check()
   editor()
   local found = binary()
-  health.start("Workspaces")
   local clients = vim.lsp.get_clients({ name = require("redline.lsp").NAME })
+  local roots = vim.tbl_map(require("redline.lsp").root_of, clients)
+  for _, root in ipairs(#roots > 0 and roots or { vim.fn.getcwd() }) do
+    if found then
+      health.start("Set-up, in " .. root)
+      doctor(root)
+    end
+  end
+  health.start("Clients")
   if #clients == 0 then
     if found then
       health.info("no buffer is attached: open a file of a project")

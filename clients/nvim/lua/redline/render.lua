@@ -52,6 +52,8 @@ local function layout_of(bufnr, wins)
     max_lines = require("redline.config").get().max_block_lines,
   }
   for _, win in ipairs(wins) do
+    -- The other window of a diff shows the text: blocks would only push the lines apart.
+    layout.bare = layout.bare or (vim.wo[win].diff and api.nvim_win_get_tabpage(win) == api.nvim_get_current_tabpage())
     layout.width = math.min(layout.width, text_width(win))
     layout.wrap = layout.wrap or vim.wo[win].wrap
   end
@@ -133,6 +135,10 @@ local function draw(bufnr, canvas, placed, layout, key)
   })
 
   local label = block.label(placed.shown)
+  if layout.bare then
+    mark(home, 0, { virt_text = { { "  ◀ " .. label, "RedlineInfo" } }, hl_mode = "combine", priority = 90 })
+    return drawn
+  end
   if placed.first < placed.last then
     local group = ({ conflict = "RedlineConflict", pending = "RedlineRemove" })[hunk.state]
     if group then
@@ -194,6 +200,7 @@ local function key_of(placed, layout)
     tostring(layout.wrap),
     layout.tabstop,
     layout.max_lines,
+    tostring(layout.bare),
   }, "\0")
 end
 
