@@ -11,6 +11,7 @@
 //! capture   what is kept of output     plain     output as safe text       watch     live output
 //! record    the durable record         files     what lies beside it       running   while it runs
 //! jobs      all of them                begin     starting one            archive   those in the store
+//! overlaps  which were there together
 //! ```
 //!
 //! **Invariant:** no process of a job outlives it (best effort where `tree` says so).
@@ -25,6 +26,7 @@ mod files;
 mod jobs;
 mod launch;
 mod limits;
+mod overlaps;
 mod plain;
 mod program;
 mod pump;

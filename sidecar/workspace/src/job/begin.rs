@@ -9,6 +9,7 @@ use super::error::JobError;
 use super::files;
 use super::jobs::{EditorSaves, Jobs, lock};
 use super::launch::{self, Talk};
+use super::overlaps::Presence;
 use super::pump::Pump;
 use super::record::{self, JobRecord, JobState, ProcessRecord, VERSION};
 use super::running::Running;
@@ -53,7 +54,7 @@ impl Jobs {
         &self,
         spec: JobSpec,
         mut record: JobRecord,
-        before: Option<Before>,
+        before: Option<(Before, Presence)>,
         launch: &Launch,
         folder: &Folder,
     ) -> Result<Arc<Running>, JobError> {
@@ -107,14 +108,7 @@ impl Jobs {
             watched,
             child,
         };
-        {
-            let mut all = lock(&self.inner.running);
-            for (other, job) in all.iter() {
-                job.live().beside.insert(id.clone());
-                running.live().beside.insert(other.clone());
-            }
-            all.insert(id.clone(), running.clone());
-        }
+        lock(&self.inner.running).insert(id.clone(), running.clone());
         let options = &self.inner.options;
         let watcher = Watcher {
             workspace: self.inner.workspace.clone(),
@@ -139,8 +133,9 @@ impl Jobs {
     }
 
     /// Looks at the workspace before the command runs.
-    fn look(&self, record: &mut JobRecord) -> Option<Before> {
+    fn look(&self, record: &mut JobRecord) -> Option<(Before, Presence)> {
         let inner = &self.inner;
+        let presence = inner.overlaps.enter(&record.id);
         let before = changes::before(&inner.workspace, &inner.shadow, &inner.options.changes);
         before
             .map_err(|error| {
@@ -149,6 +144,7 @@ impl Jobs {
                     .push(format!("undo does not cover what it changes: {error}"))
             })
             .ok()
+            .map(|before| (before, presence))
     }
 
     fn launch(&self, spec: &JobSpec, id: &str) -> Result<Launch, JobError> {
@@ -220,7 +216,7 @@ struct Watcher {
     clock: Arc<dyn Clock>,
     saves: Arc<dyn EditorSaves>,
     changes: ChangeLimits,
-    before: Option<Before>,
+    before: Option<(Before, Presence)>,
     background: bool,
     all: Arc<Mutex<BTreeMap<String, Arc<Running>>>>,
     id: String,
@@ -237,7 +233,7 @@ impl Watcher {
         record.ended_at_ms = Some(self.clock.now_ms());
         record.ended_processes = ended.ended_processes;
         record.notes.extend(ended.notes);
-        self.compare(&running, &mut record);
+        self.compare(&mut record);
         for (stream, kept, totals) in [
             (JobStream::Stdout, &view.stdout, record.stdout),
             (JobStream::Stderr, &view.stderr, record.stderr),
@@ -262,10 +258,12 @@ impl Watcher {
 
 impl Watcher {
     /// Compares the workspace with what it was, and puts what changed into the checkpoint.
-    fn compare(&self, running: &Running, record: &mut JobRecord) {
-        let Some(before) = &self.before else { return };
+    fn compare(&self, record: &mut JobRecord) {
+        let Some((before, presence)) = &self.before else {
+            return;
+        };
         let found = changes::after(&self.workspace, before, &self.changes);
-        let beside: Vec<String> = running.live().beside.iter().cloned().collect();
+        let beside = presence.met();
         let since_ms = record.started_at_ms;
         let observed = |changed: &Changed| {
             let saved = changed.text_after.as_deref().is_some_and(|text| {

@@ -9,6 +9,7 @@ use super::archive::tree_of;
 use super::error::JobError;
 use super::files;
 use super::limits::JobLimits;
+use super::overlaps::Overlaps;
 use super::program::Programs;
 use super::record::{JobRecord, JobState};
 use super::running::{JobView, Running};
@@ -84,6 +85,7 @@ pub(super) struct Inner {
     pub(super) options: JobOptions,
     programs: Programs,
     pub(super) shadow: Shadow,
+    pub(super) overlaps: Overlaps,
     pub(super) running: Arc<Mutex<BTreeMap<String, Arc<Running>>>>,
 }
 
@@ -110,6 +112,7 @@ impl Jobs {
                 shadow: Shadow::new(workspace.store().clone()),
                 workspace,
                 options,
+                overlaps: Overlaps::default(),
                 programs: Programs::default(),
                 running: Arc::default(),
             }),
@@ -172,10 +175,16 @@ impl Jobs {
     ///
     /// [`JobError::Unknown`], or the store's refusal.
     pub fn status(&self, id: &str) -> Result<JobRecord, JobError> {
-        match self.running(id) {
-            Some(running) => Ok(running.view().record),
-            None => self.load(id),
+        if let Some(running) = self.running(id) {
+            return Ok(running.view().record);
         }
+        let record = self.load(id)?;
+        if record.state == JobState::Running && !files::is_watched(self.store(), id) {
+            // Whoever watched it has died since we opened.
+            drop(self.orphans());
+            return self.load(id);
+        }
+        Ok(record)
     }
 
     /// A job with the first and last bytes of its output.
@@ -187,7 +196,7 @@ impl Jobs {
         if let Some(running) = self.running(id) {
             return Ok(running.view());
         }
-        let record = self.load(id)?;
+        let record = self.status(id)?;
         let store = self.store();
         let kept = |stream, totals| files::kept(store, id, stream, totals, self.limits());
         Ok(JobView {
@@ -255,7 +264,7 @@ impl Jobs {
             running.wait(grace + END_PATIENCE);
             return Ok(running.view().record);
         }
-        let record = self.load(id)?;
+        let record = self.status(id)?;
         if record.state == JobState::Running {
             // It is another sidecar's, which notices and writes how it ended.
             let mut tree = tree_of(&record);

@@ -172,9 +172,13 @@ impl Pump {
             };
             open.poll(wait);
         };
-        let left = open.pump.tree.kill(KILL_PATIENCE);
-        if !left.is_empty() {
-            let pids: Vec<String> = left.iter().map(|one| one.pid.to_string()).collect();
+        let killed = open.pump.tree.kill(KILL_PATIENCE);
+        // One look at the process list can miss who forks in that moment.
+        if why == Why::Over {
+            ended_processes = ended_processes.max(killed.others);
+        }
+        if !killed.left.is_empty() {
+            let pids: Vec<String> = killed.left.iter().map(|one| one.pid.to_string()).collect();
             notes.push(format!(
                 "still there after KILL: process {}",
                 pids.join(", ")
@@ -236,6 +240,10 @@ struct Open<'a> {
 impl<'a> Open<'a> {
     fn new(pump: &'a mut Pump) -> Self {
         if pump.terminal {
+            // In the middle of a line the first one only hands the line over.
+            if pump.stdin.last().is_some_and(|byte| *byte != b'\n') {
+                pump.stdin.extend_from_slice(END_OF_INPUT);
+            }
             pump.stdin.extend_from_slice(END_OF_INPUT);
         }
         Self {

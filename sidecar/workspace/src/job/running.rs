@@ -1,6 +1,5 @@
 //! A job while it runs: what its thread writes and others read.
 
-use std::collections::BTreeSet;
 use std::os::fd::OwnedFd;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -35,8 +34,6 @@ pub(super) struct Live {
     pub(super) stderr: Capture,
     /// Somebody wants it to end: from TERM to KILL it gets so long.
     pub(super) cancel: Option<Duration>,
-    /// Other jobs that ran at the same time.
-    pub(super) beside: BTreeSet<String>,
     /// It has ended, and its record is on disk.
     pub(super) done: bool,
 }
@@ -49,7 +46,6 @@ impl Running {
                 stdout,
                 stderr,
                 cancel: None,
-                beside: BTreeSet::new(),
                 done: false,
             }),
             changed: Condvar::new(),

@@ -47,6 +47,15 @@ pub(super) struct Process {
     pub(super) dead: bool,
 }
 
+/// What came of killing a tree.
+#[derive(Debug)]
+pub(super) struct Killed {
+    /// How many members there were besides the leader.
+    pub(super) others: usize,
+    /// Those that are still there: they hang in the kernel.
+    pub(super) left: Vec<Process>,
+}
+
 /// The tree of one job.
 #[derive(Debug)]
 pub(super) struct Tree {
@@ -145,9 +154,8 @@ impl Tree {
         }
     }
 
-    /// Kills every member. Blocks until they are gone, at most for `patience`; returns those that are not
-    /// (they hang in the kernel).
-    pub(super) fn kill(&mut self, patience: Duration) -> Vec<Process> {
+    /// Kills every member. Blocks until they are gone, at most for `patience`.
+    pub(super) fn kill(&mut self, patience: Duration) -> Killed {
         let end = Instant::now() + patience;
         let mut stopped: BTreeMap<i32, u64> = BTreeMap::new();
         for _ in 0..MOST_LOOKS {
@@ -165,19 +173,25 @@ impl Tree {
                 stopped.insert(one.pid, one.started);
             }
         }
-        loop {
+        let left = loop {
             let members = self.members();
             if members.is_empty() {
-                return members;
+                break members;
             }
+            stopped.extend(members.iter().map(|one| (one.pid, one.started)));
             self.signal_group(Signal::KILL);
             for one in &members {
                 list::signal(one, Signal::KILL);
             }
             if Instant::now() >= end {
-                return self.members();
+                break self.members();
             }
             std::thread::sleep(PAUSE);
+        };
+        stopped.remove(&self.leader);
+        Killed {
+            others: stopped.len(),
+            left,
         }
     }
 

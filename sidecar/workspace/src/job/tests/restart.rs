@@ -60,6 +60,19 @@ fn a_job_whose_sidecar_was_killed_is_orphaned_and_ended() {
 }
 
 #[test]
+fn one_whose_sidecar_dies_later_is_found_when_it_is_asked_after() {
+    let bench = Bench::new();
+    let mut sidecar = child(CHILD, &bench.scratch);
+    until("the job runs", || bench.scratch.on_disk("ready").exists());
+    let id = bench.jobs.list(1).unwrap().0[0].id.clone();
+    assert_eq!(bench.jobs.status(&id).unwrap().state, JobState::Running);
+    sidecar.kill().unwrap();
+    sidecar.wait().unwrap();
+    assert_eq!(bench.jobs.status(&id).unwrap().state, JobState::Orphaned);
+    assert_eq!(bench.alive(), Vec::<String>::new());
+}
+
+#[test]
 fn a_job_of_another_sidecar_can_be_cancelled() {
     let bench = Bench::new();
     let mut sidecar = child(CHILD, &bench.scratch);

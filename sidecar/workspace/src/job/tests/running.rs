@@ -167,6 +167,14 @@ fn a_terminal_is_one_where_it_is_asked_for() {
     );
     assert_eq!(text(&view.stderr), "");
     assert_eq!(view.record.state, JobState::Exited { code: 0 });
+    let mut spec = bench.spec("cat", &[]);
+    spec.terminal = true;
+    spec.stdin = Some(b"no line end".to_vec());
+    assert_eq!(
+        bench.run(spec).record.state,
+        JobState::Exited { code: 0 },
+        "its input ends"
+    );
     let view = bench.run(
         bench.shell("test -t 1 || echo none; (: </dev/tty) 2>/dev/null || echo no terminal at all"),
     );
