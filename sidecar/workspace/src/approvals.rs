@@ -82,16 +82,42 @@ impl Approvals {
     ///
     /// [`ApprovalError::Store`].
     pub fn ask(&self, new: NewApproval) -> Result<Arc<Approval>, ApprovalError> {
+        let id = new.id.clone();
+        self.ask_all(vec![new])?.pop().ok_or_else(|| unknown(&id))
+    }
+
+    /// Asks for several, as [`Approvals::ask`] for each, with one write for all.
+    ///
+    /// # Errors
+    ///
+    /// [`ApprovalError::Store`]; none is asked for then.
+    pub fn ask_all(&self, new: Vec<NewApproval>) -> Result<Vec<Arc<Approval>>, ApprovalError> {
         let now = self.clock.now_ms();
-        self.change("ask for an approval", |state| {
-            let same = state.of_operation(&new.operation).find(|approval| {
-                approval.turn == new.turn && approval.state_at(now) == ApprovalState::Waiting
-            });
-            if let Some(waiting) = same {
-                return Ok(Changed::Nothing(waiting.clone()));
-            }
-            Ok(Changed::Put(new.clone().at(now)))
-        })
+        let lock = self.store.lock(PATIENCE, "ask for an approval")?;
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = cache.read_locked(&self.store, &lock)?;
+        let mut asked: Vec<Arc<Approval>> = Vec::with_capacity(new.len());
+        let mut added = Vec::new();
+        for new in new {
+            let is_same = |approval: &&Arc<Approval>| {
+                approval.operation == new.operation
+                    && approval.turn == new.turn
+                    && approval.state_at(now) == ApprovalState::Waiting
+            };
+            let same = state.of_operation(&new.operation).find(is_same).cloned();
+            asked.push(same.unwrap_or_else(|| {
+                let approval = Arc::new(new.at(now));
+                added.push(approval.clone());
+                approval
+            }));
+        }
+        if !added.is_empty() {
+            let journaled: Vec<_> = added.iter().map(|approval| approval.journaled()).collect();
+            cache.replace(&self.store, &lock, state.with(added, MOST))?;
+            let records: Vec<_> = journaled.iter().map(|data| ("approval", data)).collect();
+            self.journal.append_all(&lock, &records)?;
+        }
+        Ok(asked)
     }
 
     /// The approval of that id.
@@ -362,7 +388,7 @@ impl Approvals {
             Changed::Put(approval) => (Arc::new(approval), None),
             Changed::PutAndFail(approval, failure) => (Arc::new(approval), Some(failure)),
         };
-        cache.replace(&self.store, &lock, state.with(approval.clone(), MOST))?;
+        cache.replace(&self.store, &lock, state.with(vec![approval.clone()], MOST))?;
         self.journal
             .append(&lock, "approval", &approval.journaled())?;
         match failure {

@@ -79,12 +79,15 @@ impl State {
         places.iter().map(|&at| &self.approvals[at])
     }
 
-    /// The state with `approval` in the place of the one of its id, or at the end; of more than `most` the oldest settled go.
-    pub(super) fn with(&self, approval: Arc<Approval>, most: usize) -> Self {
+    /// The state with each of `changed` in the place of the one of its id, or at the end; of more than `most` the oldest
+    /// settled go.
+    pub(super) fn with(&self, changed: Vec<Arc<Approval>>, most: usize) -> Self {
         let mut approvals = self.approvals.clone();
-        match self.by_id.get(&approval.id) {
-            Some(&at) => approvals[at] = approval,
-            None => approvals.push(approval),
+        for approval in changed {
+            match self.by_id.get(&approval.id) {
+                Some(&at) => approvals[at] = approval,
+                None => approvals.push(approval),
+            }
         }
         let mut surplus = approvals.len().saturating_sub(most);
         approvals.retain(|approval| {

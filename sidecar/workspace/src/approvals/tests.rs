@@ -343,7 +343,7 @@ fn of_too_many_the_oldest_settled_go() {
         if number % 2 == 0 {
             approval.settle(ApprovalState::Spent, 0);
         }
-        state = state.with(Arc::new(approval), 4);
+        state = state.with(vec![Arc::new(approval)], 4);
     }
     let left: Vec<&str> = state
         .all()

@@ -6,6 +6,7 @@ mod any_order;
 mod commands;
 mod contested;
 mod documents;
+mod hostile;
 mod stored;
 mod support;
 mod undo;

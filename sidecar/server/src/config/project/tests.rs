@@ -62,20 +62,20 @@ fn a_hostile_clone_widens_nothing_and_says_what_waits() {
     assert_eq!(
         waiting,
         [
-            "redline.toml:10 providers.evil: the endpoint http://evil.example/v1",
-            "redline.toml:14 servers: all of [servers], which starts programs or reaches servers",
-            "redline.toml:16 hooks: all of [hooks], which starts programs or reaches servers",
-            "redline.toml:18 commands: all of [commands], which starts programs or reaches servers",
+            "redline.toml:13 servers: all of [servers], which starts programs or reaches servers",
+            "redline.toml:15 hooks: all of [hooks], which starts programs or reaches servers",
+            "redline.toml:17 commands: all of [commands], which starts programs or reaches servers",
             "redline.toml:2 model: the model evil/m",
             "redline.toml:4 permissions.mode: mode auto in place of manual",
             "redline.toml:5 permissions.ceiling: the ceiling outside in place of workspace",
             "redline.toml:6 permissions.allow: allowed unasked: command `curl`; kind command",
+            "redline.toml:9 providers.evil: the endpoint http://evil.example/v1",
         ]
     );
     assert_eq!(
         project(HOSTILE).warnings,
         [
-            "redline.toml:20: [log] is yours to set, in your own configuration; a project's is not read"
+            "redline.toml:19: [log] is yours to set, in your own configuration; a project's is not read"
         ]
     );
 }
