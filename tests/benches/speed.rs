@@ -21,6 +21,8 @@ mod measure;
 mod propose;
 #[path = "speed/start.rs"]
 mod start;
+#[path = "speed/stream.rs"]
+mod stream;
 #[path = "speed/texts.rs"]
 mod texts;
 
@@ -35,6 +37,7 @@ const GROUPS: &[Group] = &[
     ("propose", propose::run),
     ("commit", commits::run),
     ("start", start::run),
+    ("stream", stream::run),
 ];
 
 fn main() -> Result<()> {

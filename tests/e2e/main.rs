@@ -17,6 +17,7 @@ mod house;
 mod kills;
 mod nvim;
 mod plain_lsp;
+mod providers;
 mod stress;
 mod undo;
 
@@ -34,6 +35,7 @@ fn main() {
     trials.extend(durability::trials());
     trials.extend(stress::trials());
     trials.extend(aimock::trials());
+    trials.extend(providers::trials());
     trials.extend(nvim::trials());
     libtest_mimic::run(&arguments, trials).exit();
 }

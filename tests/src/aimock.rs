@@ -76,7 +76,23 @@ impl Aimock {
     /// The base URL for OpenAI's APIs.
     #[must_use]
     pub fn base_url(&self) -> String {
-        format!("http://127.0.0.1:{}/v1", self.port)
+        format!("{}/v1", self.origin())
+    }
+
+    /// The base URL for any API.
+    #[must_use]
+    pub fn origin(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// Lets a share of the answers fail, as the server's own `/__aimock/chaos` describes it.
+    ///
+    /// # Errors
+    ///
+    /// When it does not take the setting.
+    pub fn chaos(&self, setting: &Value) -> Result<()> {
+        self.ask("POST", "/__aimock/chaos", &setting.to_string())?;
+        Ok(())
     }
 
     /// The bodies of the requests that it was sent, oldest first.
@@ -91,11 +107,17 @@ impl Aimock {
     }
 
     fn get(&self, path: &str) -> Result<String> {
+        self.ask("GET", path, "")
+    }
+
+    fn ask(&self, method: &str, path: &str, body: &str) -> Result<String> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
         stream.set_read_timeout(Some(Duration::from_secs(10)))?;
         write!(
             stream,
-            "GET {path} HTTP/1.0\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n"
+            "{method} {path} HTTP/1.0\r\nhost: 127.0.0.1\r\nconnection: close\r\n\
+             content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
         )?;
         let mut answer = String::new();
         stream.read_to_string(&mut answer)?;

@@ -96,9 +96,11 @@ impl Draft {
         out.push(event);
     }
 
-    /// Totals so far; the last ones count.
+    /// Totals so far; the last ones count. Nothing but zeros is what servers say that do not count.
     pub(crate) fn usage(&mut self, usage: Usage) {
-        self.usage = Some(usage);
+        if usage != Usage::default() {
+            self.usage = Some(usage);
+        }
     }
 
     /// The totals that were told last.

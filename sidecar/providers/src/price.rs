@@ -36,11 +36,10 @@ impl Price {
         let cached = usage.input_cached.min(usage.input);
         let written = usage.input_cache_write.min(usage.input - cached);
         let beside = usage.input - cached - written;
-        let million = millions(beside) * rates.input
+        millions(beside) * rates.input
             + millions(cached) * rates.cache_read.unwrap_or(rates.input)
             + millions(written) * rates.cache_write.unwrap_or(rates.input)
-            + millions(usage.output) * rates.output;
-        million
+            + millions(usage.output) * rates.output
     }
 }
 

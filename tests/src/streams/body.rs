@@ -76,7 +76,7 @@ async fn read(body: &Body, cuts: Cuts) -> Result<Vec<Value>, String> {
         .api
         .endpoint("http://h")
         .map_err(|error| error.to_string())?;
-    let server = Server::start_at(Some(path.path().to_owned()), vec![answer]).await;
+    let server = Server::routes(vec![(path.path(), vec![answer])]).await;
     let mut timeouts = Timeouts::default();
     if close == server::Close::Hang {
         timeouts.idle = SILENCE;

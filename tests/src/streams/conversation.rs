@@ -28,7 +28,7 @@ async fn sent(conversation: &Conversation) -> Result<Value> {
         pieces: Vec::new(),
         close: Close::Eof,
     };
-    let server = Server::start_at(Some(path.clone()), vec![refusal]).await;
+    let server = Server::routes(vec![(&path, vec![refusal])]).await;
     let connection = Connection {
         name: "fixture".to_owned(),
         base_url: server.base.clone(),

@@ -132,19 +132,21 @@ enum Stored {
 
 /// Operations of patch tools, as they are recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
 pub(super) enum PatchOp {
-    CreateFile,
-    UpdateFile,
-    DeleteFile,
+    #[serde(rename = "create_file")]
+    Create,
+    #[serde(rename = "update_file")]
+    Update,
+    #[serde(rename = "delete_file")]
+    Delete,
 }
 
 impl PatchOp {
     fn with(self, diff: Option<String>) -> Option<EditOp> {
         match (self, diff) {
-            (Self::CreateFile, Some(diff)) => Some(EditOp::Create { diff }),
-            (Self::UpdateFile, Some(diff)) => Some(EditOp::Update { diff }),
-            (Self::DeleteFile, None) => Some(EditOp::Delete),
+            (Self::Create, Some(diff)) => Some(EditOp::Create { diff }),
+            (Self::Update, Some(diff)) => Some(EditOp::Update { diff }),
+            (Self::Delete, None) => Some(EditOp::Delete),
             _ => None,
         }
     }

@@ -5,7 +5,8 @@ use expect_test::{Expect, expect};
 use futures_util::StreamExt;
 
 use super::*;
-use crate::{Arguments, AssistantPart};
+use crate::{Arguments, AssistantPart, EditOp, ToolCall};
+use serde_json::json;
 
 const TWO_TURNS: &str = r#"
 // a comment
@@ -129,7 +130,7 @@ fn a_recording_that_cannot_play_is_refused_by_line() {
     check_refused(
         &after_header(r#"{"event": "txt"}"#),
         expect![
-            "a.jsonl:2: unknown variant `txt`, expected one of `text`, `reasoning`, `tool_call`, `plan`, `edit`, `usage`, `error`, `done`, `prompt`"
+            "a.jsonl:2: unknown variant `txt`, expected one of `text`, `reasoning`, `tool_call`, `plan`, `edit`, `opaque`, `usage`, `error`, `warning`, `done`, `prompt`"
         ],
     );
     check_refused(
@@ -181,4 +182,58 @@ proptest::proptest! {
             Err(error) => proptest::prop_assert!(error.line >= 1 && error.line <= lines.len().max(1) + 1),
         }
     }
+}
+
+#[test]
+fn what_is_written_plays_the_same_events() {
+    let call = |arguments| ToolCall {
+        id: "c".to_owned(),
+        wire_id: Some("c".to_owned()),
+        name: "apply_patch".to_owned(),
+        arguments,
+    };
+    let patch = |kind: &str, diff: Option<&str>, op| {
+        let mut operation = json!({"type": kind, "path": "a"});
+        if let Some(diff) = diff {
+            operation["diff"] = json!(diff);
+        }
+        let call = call(Arguments::parse(&operation.to_string()));
+        let path = "a".to_owned();
+        Event::Edit { call, path, op }
+    };
+    let (diff, line) = ("@@\n-a\n+b\n".to_owned(), "+a\n".to_owned());
+    let events = vec![
+        Event::Opaque(crate::OpaqueBlock {
+            api: "anthropic".to_owned(),
+            block: json!({"type": "fallback"}),
+        }),
+        patch("update_file", Some(&diff.clone()), EditOp::Update { diff }),
+        patch(
+            "create_file",
+            Some(&line.clone()),
+            EditOp::Create { diff: line },
+        ),
+        patch("delete_file", None, EditOp::Delete),
+        Event::Warning(ProviderError::new(ErrorKind::ContextTruncated, "cut")),
+    ];
+    let step = RecordedStep {
+        events: events.clone(),
+        reason: StopReason::ToolCalls,
+    };
+    let recording = Recording::parse("written", &write("go", &[step])).unwrap();
+    let mut played = Vec::new();
+    for line in &recording.turns[0][0].lines {
+        played.push(line.event(&mut || "new".to_owned()));
+    }
+    assert_eq!(played, events);
+    let half = concat!(
+        r#"{"replay": "redline/v1"}"#,
+        "\n",
+        r#"{"event": "edit", "path": "a", "op": "update_file"}"#
+    );
+    let refusal = Recording::parse("half", half).unwrap_err().to_string();
+    assert!(
+        refusal.contains("an `op` with the `diff` that it takes"),
+        "{refusal}"
+    );
 }

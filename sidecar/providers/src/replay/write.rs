@@ -59,9 +59,9 @@ fn line(event: &Event) -> Option<Value> {
                 EditOp::Replace { old, new } => {
                     with(with(edit, "old", Some(json!(old))), "new", Some(json!(new)))
                 }
-                EditOp::Create { diff } => patch(edit, PatchOp::CreateFile, Some(diff)),
-                EditOp::Update { diff } => patch(edit, PatchOp::UpdateFile, Some(diff)),
-                EditOp::Delete => patch(edit, PatchOp::DeleteFile, None),
+                EditOp::Create { diff } => patch(edit, PatchOp::Create, Some(diff)),
+                EditOp::Update { diff } => patch(edit, PatchOp::Update, Some(diff)),
+                EditOp::Delete => patch(edit, PatchOp::Delete, None),
             }
         }
         Event::Opaque(OpaqueBlock { api, block }) => {

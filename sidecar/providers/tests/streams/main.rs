@@ -8,4 +8,7 @@
 )]
 
 mod behavior;
+mod dialects;
+mod endpoints;
 mod server;
+mod support;

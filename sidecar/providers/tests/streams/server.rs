@@ -39,6 +39,7 @@ pub struct Server {
     /// `http://127.0.0.1:PORT`
     pub base: String,
     requests: Arc<Mutex<Vec<Request>>>,
+    asked: tokio::sync::watch::Receiver<usize>,
     closed: tokio::sync::watch::Receiver<usize>,
     task: tokio::task::JoinHandle<()>,
 }
@@ -52,28 +53,29 @@ pub struct Request {
     pub body: Value,
 }
 
-/// What is still to be given.
-struct Answers {
-    path: Option<String>,
-    answers: VecDeque<Answer>,
-}
+/// Answers by path; an empty path is any.
+struct Answers(Vec<(String, VecDeque<Answer>)>);
 
 impl Answers {
     fn next(&mut self, head: &str) -> Answer {
         let asked = head.split(' ').nth(1).unwrap_or_default();
         let path = asked.split('?').next().unwrap_or_default();
-        if self.path.as_deref().is_some_and(|only| only != path) {
+        let mut found = self
+            .0
+            .iter_mut()
+            .filter(|(known, _)| known.is_empty() || known == path);
+        let Some((_, answers)) = found.next() else {
             return Answer {
                 status: 404,
                 headers: Vec::new(),
                 pieces: Vec::new(),
                 close: Close::Eof,
             };
-        }
-        if self.answers.len() > 1 {
-            self.answers.pop_front().unwrap()
+        };
+        if answers.len() > 1 {
+            answers.pop_front().unwrap()
         } else {
-            self.answers[0].clone()
+            answers[0].clone()
         }
     }
 }
@@ -81,18 +83,18 @@ impl Answers {
 impl Server {
     /// Starts a server that gives each answer once; further requests repeat the last one.
     pub async fn start(answers: Vec<Answer>) -> Self {
-        Self::start_at(None, answers).await
+        Self::routes(vec![("", answers)]).await
     }
 
-    /// Starts one that answers only this path, and 404 to any other.
-    pub async fn start_at(path: Option<String>, answers: Vec<Answer>) -> Self {
-        let answers = Arc::new(Mutex::new(Answers {
-            path,
-            answers: answers.into(),
-        }));
+    /// Starts one that has such answers for each path, and 404 for any other.
+    pub async fn routes(routes: Vec<(&str, Vec<Answer>)>) -> Self {
+        let routes = routes.into_iter();
+        let routes = routes.map(|(path, answers)| (path.to_owned(), answers.into()));
+        let answers = Arc::new(Mutex::new(Answers(routes.collect())));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());
         let requests = Arc::new(Mutex::new(Vec::new()));
+        let (asked_tx, asked) = tokio::sync::watch::channel(0);
         let (closed_tx, closed) = tokio::sync::watch::channel(0);
         let log = Arc::clone(&requests);
         let task = tokio::spawn(async move {
@@ -100,9 +102,9 @@ impl Server {
                 let (stream, _) = listener.accept().await.unwrap();
                 let answers = Arc::clone(&answers);
                 let log = Arc::clone(&log);
-                let closed_tx = closed_tx.clone();
+                let (asked_tx, closed_tx) = (asked_tx.clone(), closed_tx.clone());
                 tokio::spawn(async move {
-                    serve(stream, answers, log).await;
+                    serve(stream, answers, log, asked_tx).await;
                     closed_tx.send_modify(|n| *n += 1);
                 });
             }
@@ -110,6 +112,7 @@ impl Server {
         Self {
             base,
             requests,
+            asked,
             closed,
             task,
         }
@@ -118,6 +121,15 @@ impl Server {
     /// The requests so far.
     pub async fn requests(&self) -> Vec<Request> {
         self.requests.lock().await.clone()
+    }
+
+    /// Waits until the client has asked `n` times.
+    pub async fn asked(&self, n: usize) {
+        self.asked
+            .clone()
+            .wait_for(|asked| *asked >= n)
+            .await
+            .unwrap();
     }
 
     /// Waits until the client has closed `n` connections.
@@ -136,13 +148,19 @@ impl Drop for Server {
     }
 }
 
-async fn serve(mut stream: TcpStream, answers: Arc<Mutex<Answers>>, log: Arc<Mutex<Vec<Request>>>) {
+async fn serve(
+    mut stream: TcpStream,
+    answers: Arc<Mutex<Answers>>,
+    log: Arc<Mutex<Vec<Request>>>,
+    asked: tokio::sync::watch::Sender<usize>,
+) {
     stream.set_nodelay(true).unwrap();
     let Some(request) = read_request(&mut stream).await else {
         return;
     };
     let answer = answers.lock().await.next(&request.head);
     log.lock().await.push(request);
+    asked.send_modify(|n| *n += 1);
     let mut out = format!("HTTP/1.1 {} X\r\nconnection: close\r\n", answer.status).into_bytes();
     for (name, value) in &answer.headers {
         out.extend(format!("{name}: {value}\r\n").into_bytes());
