@@ -55,6 +55,10 @@ export type Approval = {
    */
   summary: string;
   /**
+   * One sentence for people: why it is asked about.
+   */
+  why: string;
+  /**
    * The program and its arguments, as they would be passed.
    */
   command?: Array<string> | null;
@@ -122,7 +126,7 @@ export type ApprovalDecision = "approve" | "deny";
 /**
  * Where an approval stands.
  */
-export type ApprovalState = "pending" | "approved" | "denied" | "spent" | "expired" | "void";
+export type ApprovalState = "pending" | "approved" | "denied" | "spent" | "expired" | "void" | "withdrawn";
 
 /**
  * Params of `redline/session/archive`.
@@ -463,7 +467,7 @@ export type EnvVariable = {
    */
   value: string;
   /**
-   * Where it comes from: `session`, `.env`, `options` or `set`.
+   * Where it comes from: `inherited` (from the client), `.env`, `options` or `set`.
    */
   source: string;
 };
@@ -684,6 +688,10 @@ export type Job = {
    */
   sessionId?: string | null;
   /**
+   * The tool call that started it.
+   */
+  toolCallId?: string | null;
+  /**
    * The program and its arguments.
    */
   command: Array<string>;
@@ -766,9 +774,13 @@ export type JobOutputResult = {
    */
   job: Job;
   /**
-   * Output as text; what is no UTF-8 is replaced.
+   * Standard output as safe text, without what steers a terminal; with a terminal, all output.
    */
   text: string;
+  /**
+   * The head of standard error, likewise.
+   */
+  errors: string;
   /**
    * Offset of the first byte of `text`.
    */
@@ -782,7 +794,7 @@ export type JobOutputResult = {
 /**
  * Where a job stands.
  */
-export type JobState = "running" | "exited" | "cancelled" | "timed_out" | "failed" | "orphaned";
+export type JobState = "running" | "exited" | "cancelled" | "timed_out" | "orphaned";
 
 /**
  * A 1-based, inclusive range of lines of today's text, as `startLine` counts.
@@ -850,12 +862,7 @@ export type ListJobsResult = {
 /**
  * Params of `redline/model/list`.
  */
-export type ListModelsParams = {
-  /**
-   * Ask the endpoints again rather than answer from what is known.
-   */
-  refresh: boolean;
-};
+export type ListModelsParams = Record<symbol, never>;
 
 /**
  * Result of `redline/model/list`.

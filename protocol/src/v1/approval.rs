@@ -47,8 +47,10 @@ pub enum ApprovalState {
     Spent,
     /// Nobody decided in time.
     Expired,
-    /// What it was about has changed, or its turn has ended.
+    /// What it was about has changed.
     Void,
+    /// Its turn has ended; nobody would run it.
+    Withdrawn,
 }
 }
 
@@ -83,6 +85,8 @@ pub struct Approval {
     pub class: OperationClass,
     /// One line for people: what exactly would happen.
     pub summary: String,
+    /// One sentence for people: why it is asked about.
+    pub why: String,
     /// The program and its arguments, as they would be passed.
     #[serde(default)]
     pub command: Option<Vec<String>>,

@@ -15,8 +15,6 @@ pub enum JobState {
     Cancelled,
     /// Its time was over.
     TimedOut,
-    /// It could not be started, or its state was lost.
-    Failed,
     /// It was running when the sidecar ended.
     Orphaned,
 }
@@ -30,6 +28,9 @@ pub struct Job {
     /// The session that started it.
     #[serde(default)]
     pub session_id: Option<String>,
+    /// The tool call that started it.
+    #[serde(default)]
+    pub tool_call_id: Option<String>,
     /// The program and its arguments.
     pub command: Vec<String>,
     /// The folder that it runs in, from the workspace root.
@@ -91,8 +92,10 @@ wire! {
 pub struct JobOutputResult {
     /// The job.
     pub job: Job,
-    /// Output as text; what is no UTF-8 is replaced.
+    /// Standard output as safe text, without what steers a terminal; with a terminal, all output.
     pub text: String,
+    /// The head of standard error, likewise.
+    pub errors: String,
     /// Offset of the first byte of `text`.
     pub offset: u64,
     /// Offset of the byte after it: where to read on.

@@ -8,11 +8,7 @@ use ts_rs::TS;
 wire! {
 /// Params of `redline/model/list`.
 #[derive(Default)]
-pub struct ListModelsParams {
-    /// Ask the endpoints again rather than answer from what is known.
-    #[serde(default)]
-    pub refresh: bool,
-}
+pub struct ListModelsParams {}
 }
 
 wire! {
@@ -71,7 +67,7 @@ pub struct EnvVariable {
     pub name: String,
     /// Its value; `***` for one that looks like a secret.
     pub value: String,
-    /// Where it comes from: `session`, `.env`, `options` or `set`.
+    /// Where it comes from: `inherited` (from the client), `.env`, `options` or `set`.
     pub source: String,
 }
 }

@@ -21,13 +21,14 @@ pub trait Steering: Send + Sync {
         Box::pin(std::future::pending())
     }
 
-    /// Commits the turn's own edits, if the user's policy says so. Asked once, after the last step.
-    fn after_steps(&self) -> BoxFuture<'_, Option<AutoCommit>> {
+    /// Commits the turn's own edits, if the user's policy says so: at the end of the turn, and before a tool that
+    /// reads the disk.
+    fn commit_edits(&self) -> BoxFuture<'_, Option<AutoCommit>> {
         Box::pin(std::future::ready(None))
     }
 }
 
-/// What became of a turn's own edits at its end.
+/// What became of a turn's own edits that the policy wanted committed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AutoCommit {
     /// `tx_…`.

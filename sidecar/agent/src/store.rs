@@ -9,7 +9,7 @@ use redline_tools::{Envelope, ErrorCode, ToolError};
 use redline_workspace::{Clock, SessionError, SessionLog, SessionSummary, Sessions};
 use serde::{Deserialize, Serialize};
 
-use crate::{EventLog, History, LogError, ToolStatus, TurnEnd, TurnEvent, TurnEventKind};
+use crate::{EventLog, History, LogError, ToolStatus, TurnEnd, TurnEvent, TurnEventKind, export};
 
 /// Longest title, in characters.
 const TITLE_CHARS: usize = 80;
@@ -175,6 +175,31 @@ impl SessionStore {
         Ok((self.recorder(log), past))
     }
 
+    /// The turn `turn_id`, of whichever session, as a `replay` file.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::NotFound`] with the turn's id when no session has it, or its model never answered.
+    pub fn export(&self, turn_id: &str) -> Result<String, SessionError> {
+        let began = began_at(turn_id);
+        let mut all = self.list(false)?;
+        all.extend(self.list(true)?);
+        // The id tells when the turn began; only a copied turn lies in a session of another time.
+        let spans = |summary: &SessionSummary| {
+            began.is_some_and(|at| (summary.created_at..=summary.updated_at).contains(&at))
+        };
+        all.sort_by_key(|summary| !spans(summary));
+        for summary in all {
+            let past = self.read(&summary.id)?;
+            if let Some(text) = export(&past.events, turn_id) {
+                return Ok(text);
+            }
+        }
+        Err(SessionError::NotFound {
+            id: turn_id.to_owned(),
+        })
+    }
+
     fn recorder(&self, log: SessionLog) -> Recorder {
         Recorder {
             log,
@@ -301,6 +326,12 @@ fn last_of(events: &[TurnEvent], wanted: impl Fn(&TurnEvent) -> bool) -> Option<
 fn turns(events: &[TurnEvent]) -> u32 {
     let started = |event: &&TurnEvent| matches!(event.kind, TurnEventKind::Started { .. });
     u32::try_from(events.iter().filter(started).count()).unwrap_or(u32::MAX)
+}
+
+/// When a turn began, in Unix seconds, by its id.
+fn began_at(turn_id: &str) -> Option<u64> {
+    let id = ulid::Ulid::from_string(turn_id.strip_prefix("turn_")?).ok()?;
+    Some(id.timestamp_ms() / 1000)
 }
 
 /// The first line of a prompt that says something.

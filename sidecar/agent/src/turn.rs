@@ -116,7 +116,10 @@ struct Turn<'a> {
 impl Turn<'_> {
     async fn whole(&mut self, events: &mut Events) -> TurnEnd {
         match self.steps(events).await {
-            Ok(TurnEnd::Completed) => self.commit(events).await,
+            Ok(TurnEnd::Completed) => match self.commit_edits(events).await {
+                Ok(()) => TurnEnd::Completed,
+                Err(end) => end,
+            },
             Ok(end) | Err(end) => end,
         }
     }
@@ -242,14 +245,14 @@ impl Turn<'_> {
         }
     }
 
-    /// Commits the turn's own edits at its end, where the user's policy says so.
-    async fn commit(&self, events: &mut Events) -> TurnEnd {
+    /// Commits the turn's own edits, where the user's policy says so.
+    async fn commit_edits(&self, events: &mut Events) -> Result<(), TurnEnd> {
         // What the commit writes must not be on the disk before what led to it is in the record.
         events.recorded().await;
         let committed = tokio::select! {
             biased;
-            end = self.stop.wait() => return end,
-            committed = self.session.steering.after_steps() => committed,
+            end = self.stop.wait() => return Err(end),
+            committed = self.session.steering.commit_edits() => committed,
         };
         if let Some(commit) = committed {
             events.emit(if commit.is_committed {
@@ -261,7 +264,7 @@ impl Turn<'_> {
                 TurnEventKind::Notice { text: commit.text }
             });
         }
-        TurnEnd::Completed
+        Ok(())
     }
 }
 

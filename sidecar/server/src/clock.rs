@@ -13,6 +13,16 @@ pub(crate) fn now_ms() -> u64 {
         .map_or(0, |age| u64::try_from(age.as_millis()).unwrap_or(u64::MAX))
 }
 
+/// New ids, for what is given a source of them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct NewIds;
+
+impl redline_workspace::Ids for NewIds {
+    fn next(&self, prefix: &str) -> String {
+        new_id(prefix)
+    }
+}
+
 /// A new id: `prefix` and a ULID, larger than every one that this process made before.
 pub(crate) fn new_id(prefix: &str) -> String {
     use std::sync::{Mutex, PoisonError};

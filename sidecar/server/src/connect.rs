@@ -8,11 +8,11 @@
 )]
 
 use crate::{
-    env::Env,
     failure::Failure,
     frame,
     hello::{Hello, Welcome},
     host::Host,
+    hubs::Origin,
     paths::{Paths, private_folder},
     sidecar,
     wire::{FrameSource, write_frame},
@@ -332,7 +332,7 @@ fn in_process(paths: &Paths) -> Result<Link, Failure> {
 
 async fn serve_one(host: Host, stream: UnixStream) -> io::Result<()> {
     let (reader, writer) = tokio::net::UnixStream::from_std(stream)?.into_split();
-    host.serve(reader, writer, Env::of_process()).await;
+    host.serve(reader, writer, Origin::of_process()).await;
     host.stop().await;
     Ok(())
 }

@@ -26,6 +26,13 @@ impl Env {
         Self(named.collect())
     }
 
+    /// All of it.
+    pub fn iter(&self) -> impl Iterator<Item = (String, String)> {
+        self.0
+            .iter()
+            .map(|(name, value)| (name.clone(), value.clone()))
+    }
+
     /// The value of `name`; an empty one counts as none.
     pub fn get(&self, name: &str) -> Option<&str> {
         let value = self.0.get(name).map(String::as_str);

@@ -8,8 +8,7 @@ use std::sync::Arc;
 use redline_workspace::{Faults, PrivateStore};
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use crate::env::Env;
-use crate::hubs::{Hubs, HubsOptions};
+use crate::hubs::{Hubs, HubsOptions, Origin};
 use crate::models::ConfiguredModels;
 use crate::paths::Paths;
 use crate::setup::Setup;
@@ -40,6 +39,7 @@ impl Host {
             setup: Arc::clone(&setup),
         };
         let told = Arc::clone(&setup);
+        let permitted = Arc::clone(&setup);
         Self {
             setup,
             hubs: Hubs::new(HubsOptions {
@@ -47,20 +47,21 @@ impl Host {
                 models: Arc::new(models),
                 in_process,
                 notices: Arc::new(move || told.notices()),
+                permissions: Arc::new(move || permitted.config().permissions.clone()),
                 faults,
             }),
         }
     }
 
-    /// Serves one client, whose process has the environment `env`, to the end of its connection.
-    pub async fn serve<R, W>(&self, reader: R, writer: W, env: Env)
+    /// Serves one client to the end of its connection.
+    pub async fn serve<R, W>(&self, reader: R, writer: W, origin: Origin)
     where
         R: AsyncRead + Unpin + Send + 'static,
         W: AsyncWrite + Unpin + Send + 'static,
     {
         self.setup.renew();
         let hubs = Arc::clone(&self.hubs);
-        let reason = crate::lsp::serve_connection(hubs, reader, writer, env).await;
+        let reason = crate::lsp::serve_connection(hubs, reader, writer, origin).await;
         tracing::debug!(?reason, "a client has left");
     }
 

@@ -12,24 +12,37 @@
 //! - [`store`]: to the disk; [`refresh`]: closed files as they are there now; [`announce`]: what is
 //!   unsaved here
 //! - [`present`], [`answers`], [`show`], [`pages`]: what clients are shown
-//! - [`turns`], [`view`], [`updates`]: the model's side
+//! - [`sessions`], [`turns`], [`prompts`], [`steps`], [`updates`]: conversations and what runs in them
+//! - [`view`], [`ground`], [`auto_commit`], [`env`](mod@env): what a turn's tools read, and what they run with
+//! - [`approvals`], [`jobs`]: what waits for a person, and programs that run; [`saves`], [`requests`], [`present_agent`]
 
 pub(crate) mod announce;
 pub(crate) mod answers;
+pub(crate) mod approvals;
+pub(crate) mod auto_commit;
 pub(crate) mod change;
 pub(crate) mod commit;
 pub(crate) mod copies;
 pub(crate) mod decide;
 pub(crate) mod documents;
+pub(crate) mod env;
 pub(crate) mod event;
+pub(crate) mod ground;
+pub(crate) mod jobs;
 pub(crate) mod noticed;
 pub(crate) mod offers;
 pub(crate) mod pages;
 pub(crate) mod present;
+pub(crate) mod present_agent;
+pub(crate) mod prompts;
 pub(crate) mod propose;
 pub(crate) mod refresh;
+pub(crate) mod requests;
 pub(crate) mod restore;
+pub(crate) mod saves;
+pub(crate) mod sessions;
 pub(crate) mod show;
+pub(crate) mod steps;
 pub(crate) mod store;
 pub(crate) mod turns;
 pub(crate) mod updates;
@@ -44,6 +57,7 @@ use std::sync::{Arc, mpsc};
 use std::time::Instant;
 
 use redline_protocol::v1;
+use redline_tools::gate::Mode;
 use redline_workspace::{Announcement, Transaction, Workspace};
 use tower_lsp::ls_types::MessageType;
 
@@ -54,6 +68,7 @@ use crate::lsp::outbox::{Message, Outbox};
 use crate::lsp::profile::ClientProfile;
 use documents::Documents;
 use event::{ClientId, Event, HubHandle, Request};
+use requests::AgentRequest;
 use work::{Done, Worker};
 
 /// What a hub is given.
@@ -97,7 +112,19 @@ pub(crate) struct Hub {
     /// What was noticed in this workspace.
     notices: Vec<String>,
     commits: commit::Commits,
-    turns: turns::Turns,
+    sessions: sessions::Sessions,
+    /// Turns under way in this process.
+    active_turns: Arc<AtomicUsize>,
+    approvals: approvals::Approvals,
+    /// Jobs that this hub listens to, and all of them.
+    jobs: jobs::Jobs,
+    kept_jobs: redline_workspace::Jobs,
+    saves: Arc<saves::Saves>,
+    /// The mode that new sessions begin with.
+    default_mode: Mode,
+    /// What was set in the env for all sessions.
+    env_patch: BTreeMap<String, Option<String>>,
+    digest_key: [u8; 32],
     refresh: refresh::Refresh,
     offers: offers::Offers,
     announced: announce::Announced,
@@ -134,13 +161,24 @@ impl Hub {
     }
 
     fn open(options: HubOptions) -> Result<Self, Failure> {
-        let opened = propose::open_workspace(&options)?;
+        let saves = saves::Saves::shared();
+        let opened = propose::open_workspace(&options, saves.clone())?;
         let worker = Worker::start(options.handle.clone(), opened.workspace.clone())?;
         let hub_id = crate::clock::new_id("hub_");
         let announcement = Announcement::new(opened.workspace.store().clone(), hub_id.clone());
         Ok(Self {
             root: options.root,
-            turns: turns::Turns::new(options.turns),
+            sessions: sessions::Sessions::default(),
+            active_turns: options.turns,
+            approvals: approvals::Approvals::new(opened.approvals),
+            jobs: jobs::Jobs::default(),
+            kept_jobs: opened.jobs,
+            saves,
+            default_mode: opened
+                .mode
+                .unwrap_or_else(|| (options.process.permissions)().mode()),
+            env_patch: BTreeMap::new(),
+            digest_key: opened.digest_key,
             process: options.process,
             handle: options.handle,
             runtime: options.runtime,
@@ -166,7 +204,13 @@ impl Hub {
 
     fn serve(&mut self, events: &mpsc::Receiver<Event>) {
         loop {
-            let due = [self.stale.due(), self.commits.due(), self.refresh.due()];
+            let due = [
+                self.stale.due(),
+                self.commits.due(),
+                self.refresh.due(),
+                self.approvals.due(),
+                self.jobs.due(),
+            ];
             let event = match due.into_iter().flatten().min() {
                 None => events.recv().ok(),
                 Some(due) => {
@@ -202,6 +246,8 @@ impl Hub {
         let now = Instant::now();
         self.commits_tick(now);
         self.refresh_tick(now);
+        self.approvals_tick(now);
+        self.jobs_tick(now);
         self.show(now);
     }
 
@@ -254,6 +300,8 @@ impl Hub {
                     self.adopt(transaction);
                 }
             }
+            Done::Approval(decided) => self.approval_decided(*decided),
+            Done::Approvals(changed) => self.approvals_seen(changed),
             Done::Failed { what } => self.commit_job_failed(what),
         }
     }
@@ -306,10 +354,34 @@ impl Hub {
                 respond(reply, resolved);
             }
             Request::Show(page, reply) => self.show_page(client, page, reply),
-            Request::NewSession(params, reply) => self.new_session(client, params, reply),
-            Request::Prompt(params, reply) => self.prompt(client, params, reply),
-            Request::Cancel(params, reply) => self.cancel(client, &params, reply),
+            Request::Agent(request) => self.agent_request(client, request),
             Request::DocumentText(uri, reply) => respond(reply, self.document_text(client, &uri)),
+        }
+    }
+
+    /// Answers what concerns the agent's side.
+    fn agent_request(&mut self, client: ClientId, request: AgentRequest) {
+        match request {
+            AgentRequest::NewSession(params, reply) => self.new_session(client, params, reply),
+            AgentRequest::LoadSession(params, reply) => self.load_session(client, params, reply),
+            AgentRequest::ListSessions(params, reply) => self.list_sessions(params, reply),
+            AgentRequest::ForkSession(params, reply) => self.fork_session(client, params, reply),
+            AgentRequest::ArchiveSession(params, reply) => self.archive_session(params, reply),
+            AgentRequest::Prompt(params, reply) => self.prompt(client, params, reply),
+            AgentRequest::Cancel(params, reply) => self.cancel(client, &params, reply),
+            AgentRequest::SetMode(params, reply) => self.set_mode(client, &params, reply),
+            AgentRequest::SetModel(params, reply) => self.set_model(client, params, reply),
+            AgentRequest::ExportTurn(params, reply) => self.export_turn(params, reply),
+            AgentRequest::ListApprovals(params, reply) => self.list_approvals(params, reply),
+            AgentRequest::DecideApproval(params, reply) => {
+                self.decide_approval(client, params, reply);
+            }
+            AgentRequest::ListJobs(params, reply) => self.list_jobs(params, reply),
+            AgentRequest::JobOutput(params, reply) => self.job_output(params, reply),
+            AgentRequest::CancelJob(params, reply) => self.cancel_job(client, params, reply),
+            AgentRequest::ListModels(_, reply) => self.list_models(client, reply),
+            AgentRequest::ListEnv(_, reply) => self.list_env(client, reply),
+            AgentRequest::PatchEnv(params, reply) => self.patch_env(client, params, reply),
         }
     }
 
@@ -333,6 +405,7 @@ impl Hub {
                 proposed: BTreeSet::new(),
             },
         );
+        self.sessions.adopt(client);
     }
 
     fn detach(&mut self, client: ClientId) {
@@ -340,6 +413,7 @@ impl Hub {
             self.close_copy(&path, client);
         }
         self.clients.remove(&client);
+        self.sessions.leave(client);
         self.commit_client_gone(client);
         self.offers.forget_client(client);
     }

@@ -4,15 +4,19 @@
 //! anything here is still in use.
 //! Must not know: what a hub does.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::JoinHandle;
 
+use futures_util::future::BoxFuture;
+use redline_agent::StepModel;
+use redline_protocol::v1;
 use redline_providers::Provider;
-use redline_workspace::{Faults, PathRules, PrivateStore, uri_to_path};
+use redline_workspace::{Faults, PathRules, PrivateStore, job_of_process, uri_to_path};
 
+use crate::config::Permissions;
 use crate::env::Env;
 use crate::failure::Failure;
 use crate::hub::event::{ClientId, Event, HubHandle};
@@ -33,6 +37,40 @@ pub struct Model {
     pub name: String,
 }
 
+impl Model {
+    /// `PROVIDER/MODEL`.
+    pub fn id(&self) -> String {
+        format!("{}/{}", self.provider.name(), self.name)
+    }
+
+    /// The same, as a turn's step takes it.
+    pub(crate) fn step(&self) -> StepModel {
+        StepModel {
+            provider: Arc::clone(&self.provider),
+            name: self.name.clone(),
+        }
+    }
+}
+
+/// Where a client comes from: what its connection says of it before it speaks.
+#[derive(Debug, Clone, Default)]
+pub struct Origin {
+    /// Its environment: its sessions read keys from it, and their commands run in what of it programs need.
+    pub env: Env,
+    /// The job of ours that it descends from. Such a client may propose and decides nothing.
+    pub job: Option<String>,
+}
+
+impl Origin {
+    /// A client in this very process.
+    pub fn of_process() -> Self {
+        Self {
+            env: Env::of_process(),
+            job: job_of_process(std::process::id()),
+        }
+    }
+}
+
 /// Where hubs get their models from.
 pub trait Models: Send + Sync {
     /// The configured model as `PROVIDER/MODEL`, for people.
@@ -44,6 +82,12 @@ pub trait Models: Send + Sync {
     ///
     /// A failure that names the setting which leads to no model.
     fn open(&self, wanted: Option<&str>, env: &Env) -> Result<Model, Failure>;
+
+    /// What can be named, the configured one first: endpoints and local servers are asked.
+    fn list(&self, env: &Env) -> BoxFuture<'static, v1::ListModelsResult>;
+
+    /// Keys that are known, by the names of their variables: they are masked wherever text is kept or shown.
+    fn secrets(&self, env: &Env) -> BTreeMap<String, String>;
 }
 
 /// What every hub of this process is given.
@@ -57,6 +101,8 @@ pub struct HubsOptions {
     pub in_process: bool,
     /// What a person should know: a setting that nobody knows, a crash.
     pub notices: Arc<dyn Fn() -> Vec<String> + Send + Sync>,
+    /// What the user lets agents do.
+    pub permissions: Arc<dyn Fn() -> Permissions + Send + Sync>,
     /// Makes the disk fail, in tests.
     pub faults: Option<Arc<dyn Faults>>,
 }

@@ -6,10 +6,11 @@
 //! - `face`: the language server that one client sees
 //! - `profile`: what one client can do
 //! - `outbox`, `client`: what waits for a client, and its sending
-//! - `actions`, `diagnostics`, `commands`: hunks in plain LSP
+//! - `actions`, `diagnostics`, `commands`: hunks in plain LSP; `approvals`: what waits for a yes
 //! - `written`: large results, past the framework
 
 pub(crate) mod actions;
+pub(crate) mod approvals;
 pub(crate) mod client;
 pub(crate) mod commands;
 pub(crate) mod diagnostics;
@@ -26,13 +27,17 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tower_lsp::LspService;
 use tower_lsp::ls_types::InitializeParams;
 
-use crate::env::Env;
-use crate::hubs::Hubs;
+use crate::hubs::{Hubs, Origin};
 use face::Face;
 use transport::ExitReason;
 
-/// Serves one client, whose process has the environment `env`, over `reader` and `writer` until it exits or its stream ends.
-pub async fn serve_connection<R, W>(hubs: Arc<Hubs>, reader: R, writer: W, env: Env) -> ExitReason
+/// Serves one client over `reader` and `writer` until it exits or its stream ends.
+pub async fn serve_connection<R, W>(
+    hubs: Arc<Hubs>,
+    reader: R,
+    writer: W,
+    origin: Origin,
+) -> ExitReason
 where
     R: AsyncRead + Unpin + Send + 'static,
     W: AsyncWrite + Unpin + Send + 'static,
@@ -40,7 +45,7 @@ where
     let outbox = outbox::Outbox::default();
     let closed = outbox.closed();
     let id = hubs.next_client();
-    let (service, socket) = LspService::build(|client| Face::new(id, hubs, client, outbox, env))
+    let (service, socket) = LspService::build(|client| Face::new(id, hubs, client, outbox, origin))
         .custom_method(method::STATUS, Face::status)
         .custom_method(method::TRANSACTION_LIST, Face::list)
         .custom_method(method::TRANSACTION_GET, Face::get)
@@ -53,8 +58,23 @@ where
         .custom_method(method::CHECKPOINT_LIST, Face::checkpoints)
         .custom_method(method::CHECKPOINT_RESTORE, Face::restore)
         .custom_method(method::SESSION_NEW, Face::new_session)
+        .custom_method(method::SESSION_LOAD, Face::load_session)
+        .custom_method(method::SESSION_LIST, Face::list_sessions)
+        .custom_method(method::SESSION_FORK, Face::fork_session)
+        .custom_method(method::SESSION_ARCHIVE, Face::archive_session)
         .custom_method(method::SESSION_PROMPT, Face::prompt)
         .custom_method(method::SESSION_CANCEL, Face::cancel)
+        .custom_method(method::SESSION_SET_MODE, Face::set_mode)
+        .custom_method(method::SESSION_SET_MODEL, Face::set_model)
+        .custom_method(method::TURN_EXPORT, Face::export_turn)
+        .custom_method(method::APPROVAL_LIST, Face::list_approvals)
+        .custom_method(method::APPROVAL_DECIDE, Face::decide_approval)
+        .custom_method(method::JOB_LIST, Face::list_jobs)
+        .custom_method(method::JOB_OUTPUT, Face::job_output)
+        .custom_method(method::JOB_CANCEL, Face::cancel_job)
+        .custom_method(method::MODEL_LIST, Face::list_models)
+        .custom_method(method::ENV_LIST, Face::list_env)
+        .custom_method(method::ENV_PATCH, Face::patch_env)
         .custom_method("window/workDoneProgress/cancel", Face::stop)
         .custom_method("redline/document/text", Face::document_text)
         .finish();

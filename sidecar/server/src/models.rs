@@ -4,8 +4,14 @@
 //! recording that is played when nothing is configured.
 //! Must not know: sessions and turns.
 
+mod list;
+
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
+use redline_protocol::v1;
+use redline_providers::registry::{LOCAL_SERVERS, LocalKind};
 use redline_providers::replay::{Recording, ReplayProvider};
 use redline_providers::{Api, ApiOptions, Connection, Secret};
 
@@ -37,6 +43,19 @@ impl Models for ConfiguredModels {
     fn open(&self, wanted: Option<&str>, env: &Env) -> Result<Model, Failure> {
         open(&self.setup.config(), wanted, env)
     }
+
+    fn list(&self, env: &Env) -> BoxFuture<'static, v1::ListModelsResult> {
+        Box::pin(list::list(self.setup.config(), env.clone()))
+    }
+
+    fn secrets(&self, env: &Env) -> BTreeMap<String, String> {
+        let config = self.setup.config();
+        let names = config.providers.values();
+        let names = names.filter_map(|provider| provider.api_key_env.as_ref());
+        names
+            .filter_map(|name| Some((name.clone(), env.get(name)?.to_owned())))
+            .collect()
+    }
 }
 
 /// Opens the model named `wanted` (`PROVIDER/MODEL`), else the configured one, else the built-in.
@@ -62,13 +81,21 @@ fn open(config: &Config, wanted: Option<&str>, env: &Env) -> Result<Model, Failu
     let Some(chosen) = chosen else {
         return built_in();
     };
-    let provider = config.providers.get(&chosen.provider).ok_or_else(|| {
-        Failure::new(
-            "NOT_FOUND",
-            format!("no provider `{}` is configured", chosen.provider),
-            format!("add [providers.{}] to the configuration", chosen.provider),
-        )
-    })?;
+    let Some(provider) = config.providers.get(&chosen.provider) else {
+        // A local server at its usual port needs no configuration.
+        let server = LOCAL_SERVERS
+            .iter()
+            .find(|(kind, _)| kind.name() == chosen.provider);
+        let (kind, port) = server.ok_or_else(|| {
+            Failure::new(
+                "NOT_FOUND",
+                format!("no provider `{}` is configured", chosen.provider),
+                format!("add [providers.{}] to the configuration", chosen.provider),
+            )
+        })?;
+        let base_url = local_base_url(*kind, *port);
+        return connect(&chosen, kind.api(), &base_url, None, ApiOptions::default());
+    };
     match provider.kind {
         ProviderKind::Api(api) => endpoint(env, &chosen, api, provider),
         ProviderKind::Replay => replay(&chosen, provider),
@@ -114,16 +141,37 @@ fn endpoint(
             Some(Secret::new(value.to_owned()))
         }
     };
+    connect(chosen, api, base_url, api_key, options(provider))
+}
+
+fn options(provider: &ProviderConfig) -> ApiOptions {
+    ApiOptions {
+        version: provider.version.clone(),
+        num_ctx: provider.num_ctx,
+        ..ApiOptions::default()
+    }
+}
+
+/// Where a local server of this kind answers requests of models.
+fn local_base_url(kind: LocalKind, port: u16) -> String {
+    match kind.api() {
+        Api::Ollama => format!("http://127.0.0.1:{port}"),
+        _ => format!("http://127.0.0.1:{port}/v1"),
+    }
+}
+
+fn connect(
+    chosen: &ModelRef,
+    api: Api,
+    base_url: &str,
+    api_key: Option<Secret>,
+    options: ApiOptions,
+) -> Result<Model, Failure> {
     let connection = Connection {
         name: chosen.provider.clone(),
         base_url: base_url.to_owned(),
         api_key,
         ..Connection::default()
-    };
-    let options = ApiOptions {
-        version: provider.version.clone(),
-        num_ctx: provider.num_ctx,
-        ..ApiOptions::default()
     };
     let provider = api.open(connection, options).map_err(|error| {
         Failure::new("INVALID_ARGUMENTS", error.to_string(), "correct base_url")

@@ -14,6 +14,7 @@ use crate::{
     frame::FrameReader,
     hello::{Build, Hello, Welcome, answer},
     host::Host,
+    hubs::Origin,
     paths::{Paths, private_folder},
 };
 use std::{
@@ -259,10 +260,12 @@ async fn client(sidecar: Arc<Sidecar>, mut stream: UnixStream) {
             return;
         }
     };
+    let job = peer_job(&stream);
     // No greeting: a plain LSP client, which speaks version one.
     let Ok(hello) = serde_json::from_slice::<Hello>(&first.body) else {
         let _counted = Counted::new(&sidecar);
-        return run_client(&sidecar, stream, first.bytes, Env::of_process()).await;
+        let env = Env::of_process();
+        return run_client(&sidecar, stream, first.bytes, Origin { env, job }).await;
     };
     let welcome = answer(
         &sidecar.build,
@@ -276,7 +279,10 @@ async fn client(sidecar: Arc<Sidecar>, mut stream: UnixStream) {
         return;
     }
     match welcome {
-        Welcome::Serves { .. } => run_client(&sidecar, stream, first.after, hello.env).await,
+        Welcome::Serves { .. } => {
+            let env = hello.env;
+            run_client(&sidecar, stream, first.after, Origin { env, job }).await;
+        }
         Welcome::Retires => {
             drop(counted);
             sidecar.retire.notify_one();
@@ -285,11 +291,25 @@ async fn client(sidecar: Arc<Sidecar>, mut stream: UnixStream) {
     }
 }
 
-async fn run_client(sidecar: &Sidecar, stream: UnixStream, before: Vec<u8>, env: Env) {
+/// The job of ours that the process at the other end descends from.
+#[cfg(target_os = "linux")]
+fn peer_job(stream: &UnixStream) -> Option<String> {
+    let credentials = rustix::net::sockopt::socket_peercred(stream).ok()?;
+    let pid = u32::try_from(credentials.pid.as_raw_nonzero().get()).ok()?;
+    redline_workspace::job_of_process(pid)
+}
+
+/// The system does not tell who is at the other end.
+#[cfg(not(target_os = "linux"))]
+fn peer_job(_stream: &UnixStream) -> Option<String> {
+    None
+}
+
+async fn run_client(sidecar: &Sidecar, stream: UnixStream, before: Vec<u8>, origin: Origin) {
     let (reader, writer) = stream.into_split();
     sidecar
         .host
-        .serve(Cursor::new(before).chain(reader), writer, env)
+        .serve(Cursor::new(before).chain(reader), writer, origin)
         .await;
 }
 

@@ -177,6 +177,10 @@ impl Tool for WorkspaceCommand {
         true
     }
 
+    fn reads_disk(&self) -> bool {
+        true
+    }
+
     fn operation(
         &self,
         context: &CallContext<'_>,

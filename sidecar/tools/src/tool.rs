@@ -31,6 +31,12 @@ pub trait Tool: Send + Sync {
     /// side by side.
     fn mutates(&self) -> bool;
 
+    /// Whether calls see the files on the disk rather than the proposed view, so that edits that the policy lets be
+    /// committed are committed before one runs.
+    fn reads_disk(&self) -> bool {
+        false
+    }
+
     /// What a call with these arguments, which fit the schema, would do as the workspace stands now; `None` when
     /// that is no mutation. Changes nothing itself.
     ///

@@ -42,7 +42,7 @@ mod tests;
 
 pub use capture::{Kept, StreamTotals};
 pub use error::JobError;
-pub use jobs::{EditorSaves, JobOptions, Jobs, NoEditors};
+pub use jobs::{EditorSaves, JobOptions, Jobs, NoEditors, Started as JobStarted};
 pub use limits::{JobLimits, MAX_STDIN_BYTES};
 pub use plain::{Plain, Removed, plain};
 pub use program::{Program, ProgramPlace, Programs};

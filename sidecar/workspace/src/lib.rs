@@ -95,9 +95,9 @@ pub use git_programs::git_programs;
 pub use handle::{Kind, Stat};
 pub use job::{
     Borders, EditorSaves, Heard, JOB_MARK, JobError, JobLimits, JobListener, JobOptions, JobOrigin,
-    JobRecord, JobSpec, JobState, JobStream, JobView, Jobs, Kept, Launch, MAX_STDIN_BYTES,
-    NoEditors, NoSandbox, Plain, ProcessRecord, Program, ProgramPlace, ProgramRecord, Programs,
-    Removed, Sandbox, StreamTotals, Wake, job_of_process, plain,
+    JobRecord, JobSpec, JobStarted, JobState, JobStream, JobView, Jobs, Kept, Launch,
+    MAX_STDIN_BYTES, NoEditors, NoSandbox, Plain, ProcessRecord, Program, ProgramPlace,
+    ProgramRecord, Programs, Removed, Sandbox, StreamTotals, Wake, job_of_process, plain,
 };
 pub use journal::{Finding, Follower, Journal, JournalOptions, Record as JournalRecord, Report};
 pub use list::{Listed, ListedKind, Listing, list};

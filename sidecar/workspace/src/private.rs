@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! BASE/seal.key                                       the secret that seals durable stores
-//! BASE/agents/<agent-id>/workspaces/<workspace-id>/   sessions, logs, schedule, sandbox of that pair
+//! BASE/agents/<agent-id>/workspaces/<workspace-id>/   sessions, choices, logs, schedule, sandbox of that pair
 //! ```
 //!
 //! `BASE` is passed in (`$XDG_STATE_HOME/redline`). Folders are 0700, files 0600.
@@ -118,6 +118,46 @@ impl PrivateStore {
             .join(id(workspace)?);
         self.make(&folder)?;
         Ok(folder)
+    }
+
+    /// What the user chose for `agent` in `workspace` under `name` before; none when they never did.
+    ///
+    /// # Errors
+    ///
+    /// [`PrivateError`].
+    pub fn choice(
+        &self,
+        agent: &str,
+        workspace: &str,
+        name: &str,
+    ) -> Result<Option<String>, PrivateError> {
+        let path = self.folder_of(agent, workspace, "choices")?.join(id(name)?);
+        match std::fs::read_to_string(&path) {
+            Ok(text) => Ok(Some(text.trim().to_owned())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(io_error(&path, source)),
+        }
+    }
+
+    /// Keeps what the user chose, whole or not at all.
+    ///
+    /// # Errors
+    ///
+    /// [`PrivateError`].
+    pub fn choose(
+        &self,
+        agent: &str,
+        workspace: &str,
+        name: &str,
+        choice: &str,
+    ) -> Result<(), PrivateError> {
+        let folder = self.folder_of(agent, workspace, "choices")?;
+        let path = folder.join(id(name)?);
+        let fail = |source| io_error(&path, source);
+        let mut file = tempfile::NamedTempFile::new_in(&folder).map_err(fail)?;
+        writeln!(file, "{choice}").map_err(fail)?;
+        file.persist(&path).map_err(|error| fail(error.error))?;
+        Ok(())
     }
 
     /// A folder right below the base (`logs`, `crashes`), made when it is missing.

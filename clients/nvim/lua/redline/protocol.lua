@@ -16,6 +16,7 @@
 ---@field kind redline.MutationKind What kind of mutation it is.
 ---@field class redline.OperationClass How far it reaches.
 ---@field summary string One line for people: what exactly would happen.
+---@field why string One sentence for people: why it is asked about.
 ---@field command? string[] The program and its arguments, as they would be passed.
 ---@field program? string The file that the program's name leads to.
 ---@field cwd? string The folder that it would run in, from the workspace root.
@@ -45,7 +46,8 @@
 ---| "denied" # Denied.
 ---| "spent" # Approved, and used.
 ---| "expired" # Nobody decided in time.
----| "void" # What it was about has changed, or its turn has ended.
+---| "void" # What it was about has changed.
+---| "withdrawn" # Its turn has ended; nobody would run it.
 
 ---Params of `redline/session/archive`.
 ---@class (exact) redline.ArchiveSessionParams
@@ -171,7 +173,7 @@
 ---@class (exact) redline.EnvVariable
 ---@field name string Its name.
 ---@field value string Its value; `***` for one that looks like a secret.
----@field source string Where it comes from: `session`, `.env`, `options` or `set`.
+---@field source string Where it comes from: `inherited` (from the client), `.env`, `options` or `set`.
 
 ---What went wrong, and what to do.
 ---@class (exact) redline.ErrorInfo
@@ -248,6 +250,7 @@
 ---@class (exact) redline.Job
 ---@field id string `job_…`.
 ---@field sessionId? string The session that started it.
+---@field toolCallId? string The tool call that started it.
 ---@field command string[] The program and its arguments.
 ---@field cwd string The folder that it runs in, from the workspace root.
 ---@field state redline.JobState Where it stands.
@@ -273,7 +276,8 @@
 ---Result of `redline/job/output`.
 ---@class (exact) redline.JobOutputResult
 ---@field job redline.Job The job.
----@field text string Output as text; what is no UTF-8 is replaced.
+---@field text string Standard output as safe text, without what steers a terminal; with a terminal, all output.
+---@field errors string The head of standard error, likewise.
 ---@field offset integer Offset of the first byte of `text`.
 ---@field nextOffset integer Offset of the byte after it: where to read on.
 
@@ -283,7 +287,6 @@
 ---| "exited" # It ended by itself; `exitCode` or `signal` says how.
 ---| "cancelled" # The user or the agent stopped it.
 ---| "timed_out" # Its time was over.
----| "failed" # It could not be started, or its state was lost.
 ---| "orphaned" # It was running when the sidecar ended.
 
 ---A 1-based, inclusive range of lines of today's text, as `startLine` counts.
@@ -313,7 +316,6 @@
 
 ---Params of `redline/model/list`.
 ---@class (exact) redline.ListModelsParams
----@field refresh? boolean Ask the endpoints again rather than answer from what is known.
 
 ---Result of `redline/model/list`.
 ---@class (exact) redline.ListModelsResult

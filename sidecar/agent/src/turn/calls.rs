@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use redline_providers::{Arguments, ArgumentsErrorKind, EditOp};
-use redline_tools::{CallContext, Envelope, ErrorCode, Status, ToolError};
+use redline_tools::{CallContext, Envelope, ErrorCode, Status, Tool, ToolError};
 use serde_json::{Map, Value, json};
 
 use super::Turn;
@@ -38,12 +38,44 @@ enum Outcome {
     /// It ended; with the end of the turn, if that came meanwhile.
     Done(Envelope, Option<TurnEnd>),
     /// It waits for the user to decide on an approval or a plan.
-    Staged {
-        waits_for: String,
-        envelope: Envelope,
-    },
+    Staged { waits: Waits, envelope: Envelope },
     /// The user has decided; the call carries it out.
-    Decided { resumes: String },
+    Decided { waits: Waits },
+}
+
+/// What a call waits for, and the call that goes on once it is decided.
+enum Waits {
+    /// The very call, which carries the decision out.
+    Approval(String),
+    /// Another call of the same tool, which tells what was decided.
+    Plan {
+        id: String,
+        arguments: Map<String, Value>,
+    },
+}
+
+impl Waits {
+    fn of(envelope: &Envelope) -> Option<Self> {
+        if envelope.status != Status::PendingApproval {
+            return None;
+        }
+        let recovery = &envelope.recovery;
+        let id = |name: &str| Some(recovery.ids.get(name)?.as_str()?.to_owned());
+        if let Some(approval) = id("approval") {
+            return Some(Self::Approval(approval));
+        }
+        let arguments = recovery.resume.as_ref()?.get("arguments")?.as_object()?;
+        Some(Self::Plan {
+            id: id("plan")?,
+            arguments: arguments.clone(),
+        })
+    }
+
+    fn id(&self) -> &str {
+        match self {
+            Self::Approval(id) | Self::Plan { id, .. } => id,
+        }
+    }
 }
 
 impl Turn<'_> {
@@ -60,11 +92,9 @@ impl Turn<'_> {
         events.recorded().await;
         let prepared: Vec<Prepared> = calls.into_iter().map(prepare).collect();
         let tools = &self.session.tools;
-        let one_by_one = prepared.iter().any(|call| {
-            tools
-                .get(&call.tool)
-                .is_some_and(redline_tools::Tool::mutates)
-        });
+        let one_by_one = prepared
+            .iter()
+            .any(|call| tools.get(&call.tool).is_some_and(Tool::mutates));
         let width = if one_by_one { 1 } else { SIDE_BY_SIDE };
         let mut all_bad = true;
         let mut stopped = None;
@@ -74,6 +104,9 @@ impl Turn<'_> {
             while work.len() < width
                 && let Some((at, call)) = waiting.next()
             {
+                if stopped.is_none() && tools.get(&call.tool).is_some_and(Tool::reads_disk) {
+                    stopped = self.commit_edits(events).await.err();
+                }
                 events.emit(running(call));
                 work.push(self.run_call(at, call, None).boxed());
             }
@@ -87,17 +120,14 @@ impl Turn<'_> {
                     all_bad &= envelope.code() == Some(ErrorCode::InvalidArguments);
                     events.emit(finished(call, envelope));
                 }
-                Outcome::Staged {
-                    waits_for,
-                    envelope,
-                } => {
-                    events.emit(staged(call, &waits_for, envelope));
-                    work.push(self.decision(at, waits_for).boxed());
+                Outcome::Staged { waits, envelope } => {
+                    events.emit(staged(call, waits.id(), envelope));
+                    work.push(self.decision(at, waits).boxed());
                 }
-                Outcome::Decided { resumes } => {
+                Outcome::Decided { waits } => {
                     events.emit(running(call));
                     events.recorded().await;
-                    work.push(self.run_call(at, call, Some(resumes)).boxed());
+                    work.push(self.run_call(at, call, Some(waits)).boxed());
                 }
             }
         }
@@ -108,7 +138,7 @@ impl Turn<'_> {
     }
 
     /// Waits for the user's decision.
-    async fn decision(&self, at: usize, id: String) -> (usize, Outcome) {
+    async fn decision(&self, at: usize, waits: Waits) -> (usize, Outcome) {
         let began = tokio::time::Instant::now();
         let outcome = tokio::select! {
             biased;
@@ -119,22 +149,27 @@ impl Turn<'_> {
                 );
                 Outcome::Done(Envelope::error("", error), Some(end))
             }
-            () = self.session.steering.decided(&id) => Outcome::Decided { resumes: id },
+            () = self.session.steering.decided(waits.id()) => Outcome::Decided { waits },
         };
         self.stop.put_off(began.elapsed());
         (at, outcome)
     }
 
-    /// Runs the call at place `at`; `resumes` is the decision that it carries out.
+    /// Runs the call at place `at`; `decided` is what it waited for.
     async fn run_call(
         &self,
         at: usize,
         call: &Prepared,
-        resumes: Option<String>,
+        decided: Option<Waits>,
     ) -> (usize, Outcome) {
         let arguments = match &call.arguments {
             Ok(arguments) => arguments.clone(),
             Err(envelope) => return (at, Outcome::Done((**envelope).clone(), None)),
+        };
+        let (arguments, resumes) = match decided {
+            None => (arguments, None),
+            Some(Waits::Approval(id)) => (arguments, Some(id)),
+            Some(Waits::Plan { arguments, .. }) => (arguments, None),
         };
         let session = Arc::clone(self.session);
         let (call_id, tool) = (call.call_id.clone(), call.tool.clone());
@@ -180,29 +215,18 @@ impl Turn<'_> {
                 .with_hint("It may still have taken effect: look before you repeat it."),
             ),
         };
-        let outcome = match waits_for(&envelope) {
-            Some(waits_for) if end.is_none() => Outcome::Staged {
-                waits_for,
-                envelope,
-            },
+        let outcome = match Waits::of(&envelope) {
+            Some(waits) if end.is_none() => Outcome::Staged { waits, envelope },
             _ => Outcome::Done(envelope, end),
         };
         (at, outcome)
     }
 }
 
-/// The approval or plan that a call waits for.
-fn waits_for(envelope: &Envelope) -> Option<String> {
-    if envelope.status != Status::PendingApproval {
-        return None;
-    }
-    let ids = &envelope.recovery.ids;
-    let id = ids.get("approval").or_else(|| ids.get("plan"))?;
-    id.as_str().map(str::to_owned)
-}
-
 fn staged(call: &Prepared, waits_for: &str, envelope: Envelope) -> TurnEventKind {
-    let summary = envelope.data.get("summary").and_then(Value::as_str);
+    let data = &envelope.data;
+    let summary = data.get("summary").or_else(|| data.get("title"));
+    let summary = summary.and_then(Value::as_str);
     TurnEventKind::ToolStaged {
         call_id: call.call_id.clone(),
         tool: call.tool.clone(),

@@ -297,7 +297,7 @@ impl Steering for Auto {
         Box::pin(std::future::ready(StepContext::default()))
     }
 
-    fn after_steps(&self) -> BoxFuture<'_, Option<AutoCommit>> {
+    fn commit_edits(&self) -> BoxFuture<'_, Option<AutoCommit>> {
         Box::pin(std::future::ready(Some(self.0.clone())))
     }
 }

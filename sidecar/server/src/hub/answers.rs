@@ -39,11 +39,11 @@ impl Hub {
         let status = v1::StatusResult {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             workspace: self.root.display().to_string(),
-            mode: "manual".to_owned(),
+            mode: self.default_mode.to_string(),
             model: self.process.models.configured(),
             in_process: self.process.in_process,
             transactions: Vec::new(),
-            approvals: Vec::new(),
+            approvals: self.approvals.ids(),
             recovery: self.recovery.clone(),
             notices: self.all_notices(),
         };

@@ -91,6 +91,11 @@ impl Hub {
         };
         if let Some(copy) = self.documents.touch(&path, client) {
             copy.dirty = false;
+            // Nobody asks about saves while nothing runs.
+            if self.kept_jobs.running_count() > 0 {
+                let text = copy.rope.to_string();
+                self.saves.note(&path, &text, crate::clock::now_ms());
+            }
         }
         let ids: Vec<String> = self.transactions.keys().cloned().collect();
         let mut changes = Vec::new();

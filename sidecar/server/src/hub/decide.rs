@@ -29,8 +29,26 @@ impl Hub {
         params: v1::DecideParams,
         reply: Reply<Later<v1::DecideResult>>,
     ) {
+        let may = self
+            .may_answer(client)
+            .and_then(|()| self.find(&params))
+            .and_then(|id| self.may_decide(client, &id));
+        match may {
+            Ok(()) => self.decide_as(&self.name_of(client), client, verb, params, reply),
+            Err(failure) => respond(reply, Err(failure)),
+        }
+    }
+
+    /// Carries out a decision of `by`, to the documents of `client`.
+    pub(super) fn decide_as(
+        &mut self,
+        by: &str,
+        client: ClientId,
+        verb: Verb,
+        params: v1::DecideParams,
+        reply: Reply<Later<v1::DecideResult>>,
+    ) {
         let selected = self.find(&params).and_then(|id| {
-            self.may_decide(client, &id)?;
             self.lead(&id, Some(client));
             let (selection, records) = self.select(&id, &params)?;
             Ok((id, selection, records))
@@ -44,30 +62,17 @@ impl Hub {
             self.store(vec![(id.clone(), records)], None, Answer::Nobody);
         }
         match verb {
-            Verb::Accept => self.accept(client, &id, selection, &params, reply),
-            Verb::Reject => self.refuse(
-                client,
-                &id,
-                &selection,
-                Settlement::Rejected,
-                &params,
-                reply,
-            ),
+            Verb::Accept => self.accept(by, client, &id, selection, &params, reply),
+            Verb::Reject => self.refuse(by, &id, &selection, Settlement::Rejected, &params, reply),
             Verb::Withdraw => {
-                self.refuse(
-                    client,
-                    &id,
-                    &selection,
-                    Settlement::Withdrawn,
-                    &params,
-                    reply,
-                );
+                self.refuse(by, &id, &selection, Settlement::Withdrawn, &params, reply);
             }
         }
     }
 
     fn accept(
         &mut self,
+        by: &str,
         client: ClientId,
         id: &str,
         selection: Selection,
@@ -78,7 +83,8 @@ impl Hub {
             return respond(reply, Err(unknown_transaction(id)));
         };
         let paths = answered(params, &selection);
-        let request = self.commit_request(client, transaction, selection);
+        let mut request = self.commit_request(client, transaction, selection);
+        by.clone_into(&mut request.decided_by);
         self.order(Order {
             client,
             request,
@@ -109,7 +115,7 @@ impl Hub {
 
     fn refuse(
         &mut self,
-        client: ClientId,
+        by: &str,
         id: &str,
         selection: &Selection,
         how: Settlement,
@@ -117,7 +123,7 @@ impl Hub {
         reply: Reply<Later<v1::DecideResult>>,
     ) {
         let receipt_id = self.new_id("rc_");
-        let (by, at) = (self.name_of(client), self.now());
+        let at = self.now();
         let Some(transaction) = self.transactions.get_mut(id) else {
             return respond(reply, Err(unknown_transaction(id)));
         };
@@ -129,7 +135,7 @@ impl Hub {
                 Settlement::Withdrawn => Action::Withdraw,
                 _ => Action::Reject,
             },
-            decided_by: by,
+            decided_by: by.to_owned(),
             decided_at: at,
             shown: shown(transaction, selection),
             files: selection

@@ -142,6 +142,13 @@ impl Documents {
         Some(copy)
     }
 
+    /// Paths of documents that some client holds unsaved.
+    pub(crate) fn unsaved(&self) -> Vec<String> {
+        let copies = self.copies.iter();
+        let unsaved = copies.filter(|(_, copies)| copies.iter().any(|copy| copy.dirty));
+        unsaved.map(|(path, _)| path.clone()).collect()
+    }
+
     /// Paths that a client has open.
     pub(crate) fn paths_of(&self, client: ClientId) -> Vec<String> {
         self.copies

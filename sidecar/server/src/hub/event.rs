@@ -10,6 +10,7 @@ use redline_protocol::v1;
 use tokio::sync::oneshot;
 use tower_lsp::ls_types::{CodeAction, CodeActionOrCommand, Range, TextDocumentContentChangeEvent};
 
+use super::requests::AgentRequest;
 use super::turns::TurnNote;
 use super::work::Done;
 use crate::env::Env;
@@ -105,9 +106,8 @@ pub(crate) enum Request {
     },
     /// A document for a person to read, opened in the client's editor.
     Show(Page, Reply<()>),
-    NewSession(v1::NewSessionParams, Reply<v1::NewSessionResult>),
-    Prompt(v1::PromptParams, Reply<v1::PromptResult>),
-    Cancel(v1::CancelParams, Reply<()>),
+    /// What concerns the agent's side.
+    Agent(AgentRequest),
     /// The text that the hub holds for a document, with its version: for tests and `redline doctor`.
     DocumentText(String, Reply<(i32, String)>),
 }
@@ -133,9 +133,8 @@ impl Request {
             Self::Restore(_, reply) => no(reply, failure),
             Self::CodeActions { reply, .. } => no(reply, failure),
             Self::Resolve { reply, .. } => no(reply, failure),
-            Self::Show(_, reply) | Self::Cancel(_, reply) => no(reply, failure),
-            Self::NewSession(_, reply) => no(reply, failure),
-            Self::Prompt(_, reply) => no(reply, failure),
+            Self::Show(_, reply) => no(reply, failure),
+            Self::Agent(request) => request.refuse(failure),
             Self::DocumentText(_, reply) => no(reply, failure),
         }
     }

@@ -74,6 +74,7 @@ impl Hub {
         let Some(profile) = self.clients.get(&client).map(|each| &each.profile) else {
             return Vec::new();
         };
+        let approvals = self.approval_actions(client, profile);
         let lines = (range.start.line, range.end.line);
         // One line more on each side: an insertion is shown at the line before it.
         let around = line_bytes(copy, lines.0.saturating_sub(1), lines.1.saturating_add(1));
@@ -98,7 +99,7 @@ impl Hub {
         for hunks in offered.into_inner() {
             self.offers.remember(client, hunks);
         }
-        actions
+        actions.into_iter().chain(approvals).collect()
     }
 
     /// Fills in the edit of an action that was offered without one.

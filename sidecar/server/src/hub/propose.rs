@@ -11,13 +11,16 @@ use redline_edits::{
     Format, HunkId, Operation, OperationKind, ParseOptions, Resolved, parse_bytes, resolve,
 };
 use redline_protocol::v1;
+use redline_tools::gate::Mode;
 use redline_tools::{ProposedFile, ProposedHunk, ToolError, ViewProposal};
 use redline_workspace::{
-    Entry, Growth, JournalOptions, Purpose, Record, RecoveryAction, RootOptions, SealKey,
-    Transaction, TransactionMeta, Workspace, WorkspaceOptions, WorkspaceRoot,
+    Approval, EditorSaves, Entry, Growth, JobOptions, Jobs, JournalOptions, Purpose, Record,
+    RecoveryAction, RootOptions, SealKey, StoreState, Transaction, TransactionMeta, Workspace,
+    WorkspaceOptions, WorkspaceRoot,
 };
 
 use super::event::{ClientId, Later, Reply};
+use super::sessions::{AGENT, MODE};
 use super::view::{self, Overlay};
 use super::work::Done;
 use super::{Hub, HubOptions, respond};
@@ -44,15 +47,24 @@ pub(super) struct Opened {
     pub(super) transactions: Vec<Transaction>,
     pub(super) recovery: Vec<v1::Recovery>,
     pub(super) notices: Vec<String>,
+    pub(super) approvals: Vec<Arc<Approval>>,
+    pub(super) jobs: Jobs,
+    /// The mode that the user chose for this workspace.
+    pub(super) mode: Option<Mode>,
+    pub(super) digest_key: [u8; 32],
 }
 
 /// Opens the workspace of a hub: recovers what an interrupted commit left, loads what is unsettled.
-pub(super) fn open_workspace(options: &HubOptions) -> Result<Opened, Failure> {
+pub(super) fn open_workspace(
+    options: &HubOptions,
+    saves: Arc<dyn EditorSaves>,
+) -> Result<Opened, Failure> {
     let key: SealKey = options
         .process
         .private
         .seal_key()
         .map_err(|error| Failure::new(error.code(), error.to_string(), error.hint()))?;
+    let digest_key = key.derive("digests of envs");
     let (workspace, recoveries) = Workspace::open(
         &options.root,
         WorkspaceOptions {
@@ -95,12 +107,53 @@ pub(super) fn open_workspace(options: &HubOptions) -> Result<Opened, Failure> {
             message: recovery.message,
         })
         .collect();
+    let (jobs, orphans) = Jobs::open(
+        workspace.clone(),
+        JobOptions {
+            started: Some(super::jobs::announcer(options.handle.clone())),
+            saves,
+            ..JobOptions::new(
+                Arc::new(crate::clock::now_ms),
+                Arc::new(crate::clock::NewIds),
+            )
+        },
+    );
+    notices.extend(orphans.iter().map(|job| {
+        format!(
+            "{} ({}) was running when the sidecar ended; what was left of it was ended",
+            job.id, job.program.asked
+        )
+    }));
     Ok(Opened {
+        approvals: waiting_approvals(&workspace, &mut notices),
+        mode: chosen_mode(options, &workspace),
         workspace,
         transactions,
         recovery,
         notices,
+        jobs,
+        digest_key,
     })
+}
+
+fn waiting_approvals(workspace: &Workspace, notices: &mut Vec<String>) -> Vec<Arc<Approval>> {
+    let sealed = matches!(workspace.store().state(), Ok(StoreState::Sealed));
+    if !sealed {
+        return Vec::new();
+    }
+    match workspace.approvals().waiting() {
+        Ok(waiting) => waiting,
+        Err(error) => {
+            notices.push(format!("{}: {error}. {}", error.code(), error.hint()));
+            Vec::new()
+        }
+    }
+}
+
+fn chosen_mode(options: &HubOptions, workspace: &Workspace) -> Option<Mode> {
+    let id = workspace.root().id();
+    let chosen = options.process.private.choice(AGENT, &id, MODE);
+    chosen.ok().flatten()?.parse().ok()
 }
 
 impl Hub {

@@ -103,6 +103,8 @@ impl Hub {
 
     fn publish(&self, client: &Client, path: &str, copy: &Copy) {
         let mut diagnostics = self.diagnostics(path, copy);
+        let waiting = self.approvals_of(copy.client);
+        diagnostics.extend(waiting.map(|approval| crate::lsp::approvals::diagnostic(&approval)));
         if !client.profile.diagnostic_tags {
             for diagnostic in &mut diagnostics {
                 diagnostic.tags = None;

@@ -6,10 +6,13 @@
     clippy::panic
 )]
 
+mod agent;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use redline_protocol::v1;
 use redline_workspace::PrivateStore;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
@@ -18,7 +21,7 @@ use crate::env::Env;
 use crate::failure::Failure;
 use crate::frame::{self, FrameReader};
 use crate::hub::event::Event;
-use crate::hubs::{Hubs, HubsOptions, Model, Models};
+use crate::hubs::{Hubs, HubsOptions, Model, Models, Origin};
 use crate::lsp::serve_connection;
 use crate::lsp::transport::ExitReason;
 
@@ -35,14 +38,30 @@ impl Models for NoModels {
     fn open(&self, _: Option<&str>, _: &Env) -> Result<Model, Failure> {
         Err(Failure::new("PROVIDER", "no model", ""))
     }
+
+    fn list(&self, _: &Env) -> futures_util::future::BoxFuture<'static, v1::ListModelsResult> {
+        Box::pin(std::future::ready(v1::ListModelsResult {
+            models: Vec::new(),
+            notices: Vec::new(),
+        }))
+    }
+
+    fn secrets(&self, _: &Env) -> std::collections::BTreeMap<String, String> {
+        std::collections::BTreeMap::new()
+    }
 }
 
 fn hubs(state: &Path) -> Arc<Hubs> {
+    hubs_with(state, Arc::new(NoModels))
+}
+
+fn hubs_with(state: &Path, models: Arc<dyn Models>) -> Arc<Hubs> {
     Hubs::new(HubsOptions {
         private: Arc::new(PrivateStore::new(state.to_owned())),
-        models: Arc::new(NoModels),
+        models,
         in_process: true,
         notices: Arc::new(Vec::new),
+        permissions: Arc::new(Permissions::default),
         faults: None,
     })
 }
@@ -65,7 +84,7 @@ impl Client {
             Arc::clone(hubs),
             reader,
             writer,
-            Env::default(),
+            Origin::of_process(),
         ));
         let root = format!("file://{}", root.display());
         let mut client = Self {

@@ -43,6 +43,11 @@ impl Narrator {
         }
     }
 
+    /// Whether a call waits for the user.
+    pub(crate) fn waits(&self) -> bool {
+        !self.staged.is_empty()
+    }
+
     /// The updates that one event makes, in order.
     pub(crate) fn tell(&mut self, event: &TurnEvent) -> Vec<SessionUpdate> {
         match &event.kind {

@@ -28,6 +28,10 @@ pub(crate) enum Done {
     Restored(Box<super::restore::Restored>),
     /// Another process made or changed these.
     Others(Vec<Transaction>),
+    /// An approval was decided, or was not.
+    Approval(Box<super::approvals::Decided>),
+    /// Approvals that are no longer as the hub knew them.
+    Approvals(Vec<std::sync::Arc<redline_workspace::Approval>>),
     /// A job panicked; `what` says which.
     Failed { what: &'static str },
 }

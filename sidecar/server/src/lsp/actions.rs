@@ -32,11 +32,14 @@ pub(crate) mod command {
     pub(crate) const CANCEL: &str = "redline.cancel";
     pub(crate) const REVIEW: &str = "redline.review";
     pub(crate) const STATUS: &str = "redline.status";
+    pub(crate) const APPROVE: &str = "redline.approve";
+    pub(crate) const DENY: &str = "redline.deny";
+    pub(crate) const MODE: &str = "redline.mode";
 
     /// All of them, as `initialize` announces.
-    pub(crate) const ALL: [&str; 13] = [
+    pub(crate) const ALL: [&str; 16] = [
         ACCEPT, REJECT, SPLIT, WITHDRAW, REPROPOSE, SHOW_SIDES, SHOW_DIFF, UNDO, REDO, ASK, CANCEL,
-        REVIEW, STATUS,
+        REVIEW, STATUS, APPROVE, DENY, MODE,
     ];
 }
 
@@ -367,6 +370,8 @@ mod tests {
             diagnostic_version: true,
             diagnostic_tags: true,
             diagnostics: true,
+            message_actions: true,
+            job: None,
         }
     }
 

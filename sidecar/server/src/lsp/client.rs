@@ -8,12 +8,14 @@ use std::time::Duration;
 use redline_protocol::v1;
 use tower_lsp::Client;
 use tower_lsp::ls_types::{
-    ApplyWorkspaceEditParams, PublishDiagnosticsParams, ShowDocumentParams, Uri, WorkDoneProgress,
-    WorkDoneProgressBegin, WorkDoneProgressEnd, WorkDoneProgressReport, notification, request,
+    ApplyWorkspaceEditParams, MessageActionItem, MessageType, PublishDiagnosticsParams,
+    ShowDocumentParams, Uri, WorkDoneProgress, WorkDoneProgressBegin, WorkDoneProgressEnd,
+    WorkDoneProgressReport, notification, request,
 };
 
 use super::outbox::{Message, Outbox, Progress};
-use crate::hub::event::{ClientId, Event, HubHandle};
+use crate::hub::event::{ClientId, Event, HubHandle, Request};
+use crate::hub::requests::AgentRequest;
 
 /// How long a client may take to answer before it counts as gone silent.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
@@ -30,6 +32,20 @@ struct SessionUpdate;
 impl notification::Notification for SessionUpdate {
     type Params = v1::SessionUpdateNotification;
     const METHOD: &'static str = v1::method::SESSION_UPDATE;
+}
+
+struct ApprovalChanged;
+
+impl notification::Notification for ApprovalChanged {
+    type Params = v1::ApprovalChangedNotification;
+    const METHOD: &'static str = v1::method::APPROVAL_CHANGED;
+}
+
+struct JobChanged;
+
+impl notification::Notification for JobChanged {
+    type Params = v1::JobChangedNotification;
+    const METHOD: &'static str = v1::method::JOB_CHANGED;
 }
 
 /// Sends until the outbox is closed.
@@ -54,6 +70,17 @@ pub(crate) async fn drain(client: Client, outbox: Outbox, id: ClientId) {
             }
             Message::Changed(change) => client.send_notification::<Changed>(change).await,
             Message::Session(update) => client.send_notification::<SessionUpdate>(update).await,
+            Message::Approvals(change) => {
+                client.send_notification::<ApprovalChanged>(change).await;
+            }
+            Message::Job(change) => client.send_notification::<JobChanged>(change).await,
+            Message::Ask {
+                hub,
+                approval,
+                text,
+            } => {
+                tokio::spawn(ask(client.clone(), hub, id, approval, text, outbox.clone()));
+            }
             Message::ApplyEdit {
                 hub,
                 delivery,
@@ -116,6 +143,50 @@ async fn deliver(
         client: id,
         applied: answer.map(|answer| answer.applied),
     });
+}
+
+/// What the user can answer to an approval.
+const ANSWERS: [(&str, v1::ApprovalDecision); 2] = [
+    ("Approve", v1::ApprovalDecision::Approve),
+    ("Deny", v1::ApprovalDecision::Deny),
+];
+
+/// Asks for an approval. There is no time-out: a person takes their time, and may decide elsewhere.
+async fn ask(
+    client: Client,
+    hub: HubHandle,
+    id: ClientId,
+    approval: String,
+    text: String,
+    outbox: Outbox,
+) {
+    let actions = ANSWERS.map(|(title, _)| MessageActionItem {
+        title: title.to_owned(),
+        properties: std::collections::HashMap::new(),
+    });
+    let question = format!("Redline: {text}");
+    let answer =
+        client.show_message_request(MessageType::WARNING, question, Some(actions.to_vec()));
+    let answer = tokio::select! {
+        answer = answer => answer,
+        () = outbox.closed().cancelled_owned() => return,
+    };
+    let Ok(Some(chosen)) = answer else { return };
+    let Some((_, decision)) = ANSWERS.iter().find(|(title, _)| *title == chosen.title) else {
+        return;
+    };
+    let params = v1::DecideApprovalParams {
+        approval_id: Some(approval),
+        decision: *decision,
+        reason: None,
+    };
+    let decided = hub.ask(id, |reply| {
+        Request::Agent(AgentRequest::DecideApproval(params, reply))
+    });
+    if let Err(failure) = decided.await {
+        let text = format!("{}: {}", failure.code, failure.message);
+        client.show_message(MessageType::INFO, text).await;
+    }
 }
 
 async fn show_document(client: Client, path: std::path::PathBuf, line: Option<u32>) {

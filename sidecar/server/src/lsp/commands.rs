@@ -7,8 +7,8 @@
 //! line; or a hunk id; for `redline.ask` a sentence.
 
 use redline_protocol::v1::{
-    CancelParams, DecideParams, HunkRef, LineRange, PromptParams, RestoreDirection, RestoreParams,
-    SplitParams,
+    ApprovalDecision, CancelParams, DecideApprovalParams, DecideParams, HunkRef, LineRange,
+    PromptParams, RestoreDirection, RestoreParams, SetModeParams, SplitParams,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -17,6 +17,7 @@ use serde_json::Value;
 use super::actions::command;
 use crate::failure::Failure;
 use crate::hub::event::{ClientId, HubHandle, Later, Page, Request, Verb};
+use crate::hub::requests::AgentRequest;
 
 /// Runs one command; the answer is what the matching request would answer.
 pub(crate) fn execute(
@@ -72,11 +73,21 @@ fn start(
         command::REDO => restore(hub, client, RestoreDirection::Redo, arguments),
         command::ASK => {
             let params = prompt(arguments)?;
-            boxed(hub.ask(client, |reply| Request::Prompt(params, reply)))
+            boxed(hub.ask(client, |reply| {
+                Request::Agent(AgentRequest::Prompt(params, reply))
+            }))
         }
         command::CANCEL => boxed(hub.ask(client, |reply| {
-            Request::Cancel(CancelParams::default(), reply)
+            Request::Agent(AgentRequest::Cancel(CancelParams::default(), reply))
         })),
+        command::APPROVE => approval(hub, client, ApprovalDecision::Approve, arguments)?,
+        command::DENY => approval(hub, client, ApprovalDecision::Deny, arguments)?,
+        command::MODE => {
+            let params = mode(arguments)?;
+            boxed(hub.ask(client, |reply| {
+                Request::Agent(AgentRequest::SetMode(params, reply))
+            }))
+        }
         command::STATUS => boxed_later(hub.ask(client, Request::Status)),
         _ => {
             return Err(Failure::new(
@@ -127,6 +138,51 @@ fn restore(
     boxed(hub.ask(client, |reply| {
         Request::Restore(RestoreParams { id, direction }, reply)
     }))
+}
+
+/// The object itself; or an id and a reason; or nothing, for the only one that waits.
+fn approval(
+    hub: &HubHandle,
+    client: ClientId,
+    decision: ApprovalDecision,
+    arguments: &[Value],
+) -> Result<Answer, Failure> {
+    let name = match decision {
+        ApprovalDecision::Approve => command::APPROVE,
+        ApprovalDecision::Deny => command::DENY,
+    };
+    let text = |at: usize| arguments.get(at).and_then(Value::as_str).map(str::to_owned);
+    let params = match arguments {
+        [object @ Value::Object(_)] => DecideApprovalParams {
+            // The command's name decides, whatever else the object says.
+            decision,
+            ..read(name, object)?
+        },
+        [] | [Value::Null] | [Value::String(_), ..] => DecideApprovalParams {
+            approval_id: text(0),
+            decision,
+            reason: text(1),
+        },
+        _ => return Err(bad_arguments(name, "give an object, an id, or nothing")),
+    };
+    Ok(boxed(hub.ask(client, |reply| {
+        Request::Agent(AgentRequest::DecideApproval(params, reply))
+    })))
+}
+
+/// The object itself, or the word for a mode.
+fn mode(arguments: &[Value]) -> Result<SetModeParams, Failure> {
+    match arguments {
+        [object @ Value::Object(_)] => read(command::MODE, object),
+        [word @ Value::String(_)] => Ok(SetModeParams {
+            session_id: None,
+            mode_id: read(command::MODE, word)?,
+        }),
+        _ => Err(bad_arguments(
+            command::MODE,
+            "name a mode: manual, plan or auto",
+        )),
+    }
 }
 
 /// The object itself; or `path, line`; or an id of a transaction or a hunk; or nothing.

@@ -7,6 +7,8 @@
 //! Invariant: a handler sends to its hub before its first await, so the order in which a client spoke
 //! is the order in which its hub hears.
 
+mod agent;
+
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -34,7 +36,8 @@ use super::written::Written;
 use crate::env::Env;
 use crate::failure::Failure;
 use crate::hub::event::{ClientId, Event, HubHandle, Later, Reply, Request, Verb};
-use crate::hubs::Hubs;
+use crate::hub::requests::AgentRequest;
+use crate::hubs::{Hubs, Origin};
 
 /// One client's server.
 pub(crate) struct Face {
@@ -43,6 +46,7 @@ pub(crate) struct Face {
     client: Client,
     outbox: Outbox,
     env: Arc<Env>,
+    job: Option<String>,
     profile: OnceLock<ClientProfile>,
     routes: Mutex<Routes>,
 }
@@ -62,14 +66,15 @@ impl Face {
         hubs: Arc<Hubs>,
         client: Client,
         outbox: Outbox,
-        env: Env,
+        origin: Origin,
     ) -> Self {
         Self {
             id,
             hubs,
             client,
             outbox,
-            env: Arc::new(env),
+            env: Arc::new(origin.env),
+            job: origin.job,
             profile: OnceLock::new(),
             routes: Mutex::default(),
         }
@@ -221,24 +226,10 @@ impl Face {
         self.ask(|reply| Request::Restore(params, reply)).await
     }
 
-    pub(crate) async fn new_session(
-        &self,
-        params: v1::NewSessionParams,
-    ) -> Result<v1::NewSessionResult> {
-        self.ask(|reply| Request::NewSession(params, reply)).await
-    }
-
-    pub(crate) async fn prompt(&self, params: v1::PromptParams) -> Result<v1::PromptResult> {
-        self.ask(|reply| Request::Prompt(params, reply)).await
-    }
-
-    pub(crate) async fn cancel(&self, params: v1::CancelParams) -> Result<()> {
-        self.ask(|reply| Request::Cancel(params, reply)).await
-    }
-
     /// `window/workDoneProgress/cancel`: the client's stop button.
     pub(crate) async fn stop(&self, _: WorkDoneProgressCancelParams) {
-        let answer = self.ask(|reply| Request::Cancel(v1::CancelParams::default(), reply));
+        let answer = self
+            .ask(|reply| Request::Agent(AgentRequest::Cancel(v1::CancelParams::default(), reply)));
         // There is nobody to tell: a turn that is over cannot be cancelled.
         let _ = answer.await;
     }
@@ -273,7 +264,10 @@ impl Drop for Face {
 
 impl LanguageServer for Face {
     async fn initialize(&self, params: InitializeParams) -> Result<InitializeResult> {
-        let profile = ClientProfile::read(&params);
+        let profile = ClientProfile {
+            job: self.job.clone(),
+            ..ClientProfile::read(&params)
+        };
         let encoding = profile.encoding_kind();
         // `initialize` comes once: the framework refuses a second one.
         let _ = self.profile.set(profile);

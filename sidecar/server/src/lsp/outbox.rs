@@ -32,6 +32,16 @@ pub(crate) enum Message {
         label: String,
         edit: WorkspaceEdit,
     },
+    /// Approvals that are new or changed.
+    Approvals(v1::ApprovalChangedNotification),
+    /// A job that changed, or said something.
+    Job(v1::JobChangedNotification),
+    /// A question; its answer goes to `hub`.
+    Ask {
+        hub: HubHandle,
+        approval: String,
+        text: String,
+    },
     /// A document to open.
     ShowDocument {
         path: std::path::PathBuf,
@@ -53,6 +63,9 @@ pub(crate) enum Progress {
     Report { message: String },
     End { message: String },
 }
+
+/// Most output of one job that waits, in bytes.
+const MAX_OUTPUT: usize = 64 << 10;
 
 /// Most one-off messages kept; the oldest reports go first.
 const MAX_EVENTS: usize = 4096;
@@ -107,16 +120,7 @@ impl Outbox {
     /// Queues a one-off message; session updates of one turn are joined.
     pub(crate) fn push(&self, message: Message) {
         let mut state = self.state();
-        let message = match (message, state.events.back_mut()) {
-            (Message::Session(new), Some(Message::Session(last)))
-                if last.session_id == new.session_id && last.turn_id == new.turn_id =>
-            {
-                crate::hub::updates::join(&mut last.updates, new.updates);
-                None
-            }
-            (message, _) => Some(message),
-        };
-        if let Some(message) = message {
+        if let Some(message) = merge(&mut state.events, message) {
             if state.events.len() >= MAX_EVENTS {
                 let report = state.events.iter().position(|event| {
                     matches!(
@@ -190,4 +194,141 @@ fn take(state: &mut State) -> Option<Message> {
         });
     }
     state.events.pop_front()
+}
+
+/// Adds a message to one that waits, where they are of one thing; else gives it back.
+fn merge(waiting: &mut VecDeque<Message>, message: Message) -> Option<Message> {
+    match message {
+        Message::Session(new) => {
+            let last = waiting.iter_mut().rev().find_map(|each| match each {
+                Message::Session(last) if last.session_id == new.session_id => Some(last),
+                _ => None,
+            });
+            match last.filter(|last| last.turn_id == new.turn_id) {
+                Some(last) => {
+                    crate::hub::updates::join(&mut last.updates, new.updates);
+                    None
+                }
+                None => Some(Message::Session(new)),
+            }
+        }
+        Message::Approvals(new) => {
+            let last = waiting.iter_mut().find_map(|each| match each {
+                Message::Approvals(last) => Some(last),
+                _ => None,
+            });
+            let Some(last) = last else {
+                return Some(Message::Approvals(new));
+            };
+            last.waiting = new.waiting;
+            for approval in new.approvals {
+                last.approvals.retain(|each| each.id != approval.id);
+                last.approvals.push(approval);
+            }
+            None
+        }
+        Message::Job(new) => {
+            let last = waiting.iter_mut().find_map(|each| match each {
+                Message::Job(last) if last.job.id == new.job.id => Some(last),
+                _ => None,
+            });
+            match last {
+                Some(last) => {
+                    join_output(last, new);
+                    None
+                }
+                None => Some(Message::Job(new)),
+            }
+        }
+        other => Some(other),
+    }
+}
+
+/// Joins what a job said; of what a slow reader has not taken only the end is kept.
+fn join_output(last: &mut v1::JobChangedNotification, new: v1::JobChangedNotification) {
+    last.job = new.job;
+    let Some(more) = new.output else { return };
+    let text = last.output.get_or_insert_default();
+    if text.is_empty() {
+        last.offset = new.offset;
+    }
+    text.push_str(&more);
+    if text.len() <= MAX_OUTPUT {
+        return;
+    }
+    let mut cut = text.len() - MAX_OUTPUT;
+    while !text.is_char_boundary(cut) {
+        cut += 1;
+    }
+    text.drain(..cut);
+    // What is shown is not byte for byte what came; where its end lies is what counts.
+    let end = last.job.output_bytes;
+    last.offset = Some(end.saturating_sub(text.len() as u64));
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use redline_protocol::v1::{ContentBlock, Job, JobState, SessionUpdate};
+
+    use super::*;
+
+    fn said(turn: &str, text: &str) -> Message {
+        Message::Session(v1::SessionUpdateNotification {
+            session_id: "se_1".to_owned(),
+            turn_id: Some(turn.to_owned()),
+            updates: vec![SessionUpdate::AgentMessageChunk {
+                message_id: turn.to_owned(),
+                content: ContentBlock::Text {
+                    text: text.to_owned(),
+                },
+            }],
+        })
+    }
+
+    fn output(text: &str, total: u64) -> Message {
+        Message::Job(v1::JobChangedNotification {
+            job: Job {
+                id: "job_1".to_owned(),
+                session_id: None,
+                tool_call_id: None,
+                command: vec!["make".to_owned()],
+                cwd: String::new(),
+                state: JobState::Running,
+                exit_code: None,
+                signal: None,
+                started_at: 1,
+                ended_at: None,
+                output_bytes: total,
+                sandbox: "none".to_owned(),
+            },
+            output: Some(text.to_owned()),
+            offset: Some(total - text.len() as u64),
+        })
+    }
+
+    #[tokio::test]
+    async fn what_nobody_reads_is_one_message_for_each_turn_and_job() {
+        let outbox = Outbox::default();
+        for n in 0..100_000_u64 {
+            outbox.push(said("turn_1", "word "));
+            outbox.push(output("0123456789", (n + 1) * 10));
+        }
+        outbox.push(said("turn_2", "next"));
+        assert_eq!(outbox.state().events.len(), 3);
+        let Some(Message::Session(first)) = outbox.next().await else {
+            panic!("the first turn comes first");
+        };
+        assert_eq!(first.updates.len(), 1);
+        let Some(Message::Job(job)) = outbox.next().await else {
+            panic!("then the job");
+        };
+        // The end of the output, and where it lies.
+        assert_eq!(job.output.unwrap().len(), MAX_OUTPUT);
+        assert_eq!(job.offset, Some(1_000_000 - MAX_OUTPUT as u64));
+        let Some(Message::Session(second)) = outbox.next().await else {
+            panic!("then the next turn");
+        };
+        assert_eq!(second.turn_id.as_deref(), Some("turn_2"));
+    }
 }

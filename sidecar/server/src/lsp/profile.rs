@@ -39,6 +39,10 @@ pub(crate) struct ClientProfile {
     pub(crate) diagnostic_tags: bool,
     /// It shows diagnostics that the server pushes.
     pub(crate) diagnostics: bool,
+    /// It answers `window/showMessageRequest`.
+    pub(crate) message_actions: bool,
+    /// The job of ours that it descends from.
+    pub(crate) job: Option<String>,
 }
 
 impl ClientProfile {
@@ -104,6 +108,8 @@ impl ClientProfile {
                 .and_then(|text| text.publish_diagnostics.as_ref())
                 .is_some_and(|publish| publish.tag_support.is_some()),
             diagnostics: text.is_some_and(|text| text.publish_diagnostics.is_some()),
+            message_actions: window.is_some_and(|window| window.show_message.is_some()),
+            job: None,
         }
     }
 

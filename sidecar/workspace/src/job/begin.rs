@@ -120,6 +120,9 @@ impl Jobs {
             all: self.inner.running.clone(),
             id: id.clone(),
         };
+        if let Some(started) = &self.inner.options.started {
+            started(self, &running.view().record);
+        }
         let thread = std::thread::Builder::new().name("redline-job".to_owned());
         match thread.spawn(move || watcher.watch(pump)) {
             Ok(_) => Ok(running),

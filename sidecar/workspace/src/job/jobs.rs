@@ -41,7 +41,12 @@ pub struct JobOptions {
     pub changes: ChangeLimits,
     /// Tells what editors save.
     pub saves: Arc<dyn EditorSaves>,
+    /// Told of each job that starts, before anything of it is heard; it must not block.
+    pub started: Option<Started>,
 }
+
+/// Is told of a job that starts; it may listen to it.
+pub type Started = Arc<dyn Fn(&Jobs, &JobRecord) + Send + Sync>;
 
 impl JobOptions {
     /// Without a sandbox, with the usual bounds, and no editor.
@@ -53,6 +58,7 @@ impl JobOptions {
             limits: JobLimits::default(),
             changes: ChangeLimits::default(),
             saves: Arc::new(NoEditors),
+            started: None,
         }
     }
 }

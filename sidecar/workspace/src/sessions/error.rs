@@ -10,7 +10,7 @@ use crate::private::PrivateError;
 #[non_exhaustive]
 pub enum SessionError {
     /// No session has this id.
-    #[error("there is no session {id}")]
+    #[error("there is no {id}")]
     NotFound {
         /// The id.
         id: String,

@@ -33,6 +33,11 @@ impl SealKey {
         blake3::keyed_hash(&self.0, b"redline seal key id").to_hex()[..16].to_owned()
     }
 
+    /// A key of its own for another purpose, which tells nothing of this one.
+    pub fn derive(&self, purpose: &str) -> [u8; 32] {
+        *blake3::keyed_hash(&self.0, purpose.as_bytes()).as_bytes()
+    }
+
     /// A code that nobody without the secret can make, over all three.
     pub(super) fn code(&self, purpose: &str, store: &str, bound_to: &[u8]) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new_keyed(&self.0);

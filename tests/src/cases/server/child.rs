@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, Result};
-use redline::env::Env;
+use redline::hubs::Origin;
 use redline::host::Host;
 use redline::paths::Paths;
 use redline_workspace::{Effect, Faults};
@@ -45,7 +45,7 @@ fn run(arguments: &[String]) -> Result<()> {
             let (stream, _) = listener.accept().await?;
             let (reader, writer) = stream.into_split();
             let host = host.clone();
-            tokio::spawn(async move { host.serve(reader, writer, Env::of_process()).await });
+            tokio::spawn(async move { host.serve(reader, writer, Origin::of_process()).await });
         }
     })
 }

@@ -1,0 +1,341 @@
+//! Approvals: who is asked, who answers, and who waits for the answer.
+//!
+//! Owns: what of the durable approvals this hub knows, asking people in each client's own way, and letting
+//! turns go on once one is decided, by whomever and in whatever process.
+//! Must not know: what may run (`redline_tools::gate`), or how approvals are kept (`redline_workspace`).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use redline_protocol::v1;
+use redline_workspace::{Approval, ApprovalError, ApprovalState, Approvals as Kept, Voice};
+use tokio::sync::oneshot;
+use tower_lsp::ls_types::{CodeActionOrCommand, MessageType};
+
+use super::event::{ClientId, Reply};
+use super::present_agent::approval as wire;
+use super::work::Done;
+use super::{Hub, respond};
+use crate::failure::Failure;
+use crate::lsp::approvals::{actions, question};
+use crate::lsp::outbox::Message;
+use crate::lsp::profile::ClientProfile;
+
+/// How often another process's decisions are looked for while a turn waits here.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// Most settled approvals in a list.
+const MOST_SETTLED: usize = 100;
+
+/// What this hub knows of the approvals.
+#[derive(Default)]
+pub(crate) struct Approvals {
+    /// Those that wait, by id, so by age.
+    waiting: BTreeMap<String, Arc<Approval>>,
+    /// Turns that wait for one.
+    waiters: BTreeMap<String, Vec<oneshot::Sender<()>>>,
+    /// The next look at the store.
+    due: Option<Instant>,
+}
+
+/// A decision was carried out, or was not.
+pub(crate) struct Decided {
+    /// The approval as it is now.
+    now: Option<Arc<Approval>>,
+    outcome: Result<Arc<Approval>, Failure>,
+    reply: Reply<v1::Approval>,
+}
+
+impl Approvals {
+    /// What waited when the hub began.
+    pub(crate) fn new(waiting: Vec<Arc<Approval>>) -> Self {
+        let waiting = waiting.into_iter().map(|each| (each.id.clone(), each));
+        Self {
+            waiting: waiting.collect(),
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn due(&self) -> Option<Instant> {
+        self.due
+    }
+
+    /// Ids of those that wait.
+    pub(super) fn ids(&self) -> Vec<String> {
+        self.waiting.keys().cloned().collect()
+    }
+}
+
+impl Hub {
+    /// Lets `reply` know when the approval no longer waits.
+    pub(super) fn wait_for(&mut self, id: String, reply: oneshot::Sender<()>) {
+        if !self.approvals.waiting.contains_key(&id) {
+            // Decided before the turn began to wait, which it learns by trying.
+            let _ = reply.send(());
+            return;
+        }
+        self.approvals.waiters.entry(id).or_default().push(reply);
+        self.approvals
+            .due
+            .get_or_insert_with(|| Instant::now() + LOOK);
+    }
+
+    pub(super) fn approvals_tick(&mut self, now: Instant) {
+        if self.approvals.due.is_none_or(|due| due > now) {
+            return;
+        }
+        self.approvals.waiters.retain(|_, all| {
+            all.retain(|waiter| !waiter.is_closed());
+            !all.is_empty()
+        });
+        self.approvals.due = (!self.approvals.waiters.is_empty()).then(|| now + LOOK);
+        if self.approvals.due.is_none() {
+            return;
+        }
+        let kept = self.workspace.approvals().clone();
+        let known: Vec<Arc<Approval>> = self.approvals.waiting.values().cloned().collect();
+        self.worker.run("approvals", move || {
+            Some(Done::Approvals(changed(&kept, &known)))
+        });
+    }
+
+    /// Takes in what other processes did.
+    pub(super) fn approvals_seen(&mut self, changed: Vec<Arc<Approval>>) {
+        for approval in changed {
+            self.approval_changed(approval);
+        }
+    }
+
+    /// Takes in an approval as it is now, asks for it or lets its turn go on, and shows it.
+    pub(super) fn approval_changed(&mut self, approval: Arc<Approval>) {
+        let id = approval.id.clone();
+        let waits = approval.state_at(crate::clock::now_ms()) == ApprovalState::Waiting;
+        if waits {
+            let known = self.approvals.waiting.insert(id.clone(), approval.clone());
+            if known.is_none() {
+                self.ask_for(&approval);
+            }
+        } else {
+            self.approvals.waiting.remove(&id);
+            for waiter in self.approvals.waiters.remove(&id).unwrap_or_default() {
+                // A turn that was stopped does not wait any more.
+                let _ = waiter.send(());
+            }
+        }
+        let waiting = u32::try_from(self.approvals.waiting.len()).unwrap_or(u32::MAX);
+        for client in self.clients.values().filter(|each| each.profile.session) {
+            client
+                .outbox
+                .push(Message::Approvals(v1::ApprovalChangedNotification {
+                    approvals: vec![wire(&approval)],
+                    waiting,
+                }));
+        }
+        self.mark_approvals_stale();
+    }
+
+    /// Diagnostics of approvals stand in every document of who prompted.
+    fn mark_approvals_stale(&mut self) {
+        let paths: Vec<String> = self.documents.paths().map(str::to_owned).collect();
+        paths.iter().for_each(|path| self.stale.changed(path));
+    }
+
+    /// Asks who prompted, in the way that their editor has.
+    fn ask_for(&self, approval: &Approval) {
+        let Some(client) = self.asked(approval) else {
+            return;
+        };
+        let Some(each) = self.clients.get(&client) else {
+            return;
+        };
+        if each.profile.session {
+            return;
+        }
+        let message = if each.profile.message_actions {
+            Message::Ask {
+                hub: self.handle.clone(),
+                approval: approval.id.clone(),
+                text: question(&wire(approval)),
+            }
+        } else {
+            Message::Show {
+                level: MessageType::WARNING,
+                text: format!(
+                    "Redline: {}\nApprove or deny by code action, by the commands redline.approve and redline.deny, \
+                     or `redline approve {}`",
+                    question(&wire(approval)),
+                    approval.id
+                ),
+            }
+        };
+        each.outbox.push(message);
+    }
+
+    /// The client whose session asks, if it is there.
+    fn asked(&self, approval: &Approval) -> Option<ClientId> {
+        let conversation = self.sessions.open.get(&approval.session)?;
+        Some(conversation.client)
+    }
+
+    /// Approvals that a plain client is shown: those of sessions that it takes part in.
+    pub(super) fn approvals_of(&self, client: ClientId) -> impl Iterator<Item = v1::Approval> {
+        let own = move |approval: &&Arc<Approval>| {
+            let conversation = self.sessions.open.get(&approval.session);
+            conversation.is_some_and(|open| open.members.contains(&client))
+        };
+        let waiting = self.approvals.waiting.values().filter(own);
+        waiting.map(|approval| wire(approval))
+    }
+
+    /// Code actions on what waits; they stand at every place, since an approval has none of its own.
+    pub(super) fn approval_actions(
+        &self,
+        client: ClientId,
+        profile: &ClientProfile,
+    ) -> Vec<CodeActionOrCommand> {
+        if profile.session {
+            return Vec::new();
+        }
+        let waiting = self.approvals_of(client);
+        waiting
+            .flat_map(|approval| actions(&approval, profile))
+            .collect()
+    }
+
+    pub(super) fn list_approvals(
+        &self,
+        params: v1::ListApprovalsParams,
+        reply: Reply<v1::ListApprovalsResult>,
+    ) {
+        let kept = self.workspace.approvals().clone();
+        self.runtime.spawn_blocking(move || {
+            let listed = list(&kept, params.settled);
+            respond(reply, listed.map_err(failure));
+        });
+    }
+
+    pub(super) fn decide_approval(
+        &mut self,
+        client: ClientId,
+        params: v1::DecideApprovalParams,
+        reply: Reply<v1::Approval>,
+    ) {
+        if let Err(failure) = self.may_answer(client) {
+            return respond(reply, Err(failure));
+        }
+        let id = match self.approval_meant(params.approval_id) {
+            Ok(id) => id,
+            Err(failure) => return respond(reply, Err(failure)),
+        };
+        let voice = match params.decision {
+            v1::ApprovalDecision::Approve => Voice::Yes,
+            v1::ApprovalDecision::Deny => Voice::No,
+        };
+        let by = self.name_of(client);
+        let kept = self.workspace.approvals().clone();
+        self.worker.run("approval", move || {
+            let outcome = kept.decide(&id, voice, &by, params.reason.as_deref());
+            Some(Done::Approval(Box::new(Decided {
+                now: kept.get(&id).ok(),
+                outcome: outcome.map_err(failure),
+                reply,
+            })))
+        });
+    }
+
+    pub(super) fn approval_decided(&mut self, decided: Decided) {
+        // Also one that was refused may have become void by it.
+        if let Some(now) = decided.now {
+            self.approval_changed(now);
+        }
+        let answer = decided.outcome.map(|approval| wire(&approval));
+        respond(decided.reply, answer);
+    }
+
+    /// The approval that was named, or the only one that waits.
+    fn approval_meant(&self, named: Option<String>) -> Result<String, Failure> {
+        if let Some(id) = named {
+            return Ok(id);
+        }
+        let waiting = self.approvals.ids();
+        match waiting.as_slice() {
+            [only] => Ok(only.clone()),
+            [] => Err(Failure::new(
+                "NOTHING_PENDING",
+                "no approval waits",
+                "`redline approvals --settled` lists those of before",
+            )),
+            several => Err(Failure::new(
+                "INVALID_ARGUMENTS",
+                format!("{} approvals wait: {}", several.len(), several.join(", ")),
+                "name one of them",
+            )),
+        }
+    }
+
+    /// Whoever descends from a job of ours may propose, and decides nothing.
+    pub(super) fn may_answer(&self, client: ClientId) -> Result<(), Failure> {
+        let job = self
+            .clients
+            .get(&client)
+            .and_then(|each| each.profile.job.as_deref());
+        match job {
+            None => Ok(()),
+            Some(job) => Err(Failure::new(
+                "NOT_ALLOWED",
+                format!("this process was started by {job}, and what an agent runs may not decide"),
+                "decide in an editor or in a terminal of your own",
+            )),
+        }
+    }
+
+    /// Nobody would run what a turn still waits for once it has ended.
+    pub(super) fn withdraw_approvals(&self, turn_id: String) {
+        let waits = self.approvals.waiting.values();
+        if !waits.into_iter().any(|approval| approval.turn == turn_id) {
+            return;
+        }
+        let kept = self.workspace.approvals().clone();
+        self.worker.run("withdraw approvals", move || {
+            let withdrawn = kept.withdraw(&turn_id).unwrap_or_else(|error| {
+                tracing::warn!(%error, "approvals were not withdrawn");
+                Vec::new()
+            });
+            let now = withdrawn.iter().filter_map(|id| kept.get(id).ok());
+            Some(Done::Approvals(now.collect()))
+        });
+    }
+}
+
+/// The approvals that are no longer as they are known, and those that are new.
+fn changed(kept: &Kept, known: &[Arc<Approval>]) -> Vec<Arc<Approval>> {
+    let now = crate::clock::now_ms();
+    let waiting = kept.waiting().unwrap_or_default();
+    let is_known = |id: &str| known.iter().any(|each| each.id == id);
+    let new = waiting.iter().filter(|each| !is_known(&each.id)).cloned();
+    let gone = known
+        .iter()
+        .filter(|each| !waiting.iter().any(|waits| waits.id == each.id))
+        .map(|each| kept.get(&each.id).unwrap_or_else(|_| each.clone()))
+        .filter(|each| each.state_at(now) != ApprovalState::Waiting);
+    new.chain(gone).collect()
+}
+
+fn list(kept: &Kept, settled: bool) -> Result<v1::ListApprovalsResult, ApprovalError> {
+    let now = crate::clock::now_ms();
+    let (waiting, others): (Vec<_>, Vec<_>) = kept
+        .list()?
+        .into_iter()
+        .partition(|approval| approval.state_at(now) == ApprovalState::Waiting);
+    let mut approvals: Vec<v1::Approval> = waiting.iter().map(|each| wire(each)).collect();
+    if settled {
+        let newest = others.iter().rev().take(MOST_SETTLED);
+        approvals.extend(newest.map(|each| wire(each)));
+    }
+    Ok(v1::ListApprovalsResult { approvals })
+}
+
+pub(super) fn failure(error: ApprovalError) -> Failure {
+    Failure::new(error.code(), error.to_string(), error.hint())
+}
