@@ -17,6 +17,7 @@ use redline_workspace::PrivateStore;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 
+use crate::config::Permissions;
 use crate::env::Env;
 use crate::failure::Failure;
 use crate::frame::{self, FrameReader};
@@ -437,6 +438,7 @@ async fn an_editor_that_asks_for_no_status_is_told_what_was_noticed() {
         models: Arc::new(NoModels),
         in_process: true,
         notices: Arc::new(|| vec!["`modle` is no setting; did you mean `model`?".to_owned()]),
+        permissions: Arc::new(Permissions::default),
         faults: None,
     });
     let mut plain = Client::connect(&hubs, root.path(), editor()).await;

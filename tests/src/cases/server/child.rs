@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, Result};
-use redline::hubs::Origin;
 use redline::host::Host;
+use redline::hubs::Origin;
 use redline::paths::Paths;
 use redline_workspace::{Effect, Faults};
 
