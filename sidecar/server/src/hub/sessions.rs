@@ -74,6 +74,16 @@ pub(super) struct Conversation {
     used: u64,
 }
 
+/// What a session is composed of.
+struct Parts {
+    recorder: Recorder,
+    history: History,
+    model: Model,
+    mode: Mode,
+    env: SessionEnv,
+    keys: Arc<Env>,
+}
+
 /// A session that was read from the disk, and what is to be done with it.
 pub(crate) struct Opened {
     client: ClientId,
@@ -173,22 +183,29 @@ impl Hub {
             .create(&id, &model.id(), mode_word(mode))
             .map_err(session_failure)?;
         let env = self.session_env(client, params.env);
-        self.converse(&id, recorder, History::default(), model, mode, env, keys)?;
+        self.converse(Parts {
+            recorder,
+            history: History::default(),
+            model,
+            mode,
+            env,
+            keys,
+        })?;
         self.sessions.join(&id, client);
         Ok(id)
     }
 
     /// Composes a session and holds it.
-    fn converse(
-        &mut self,
-        id: &str,
-        recorder: Recorder,
-        history: History,
-        model: Model,
-        mode: Mode,
-        env: SessionEnv,
-        keys: Arc<Env>,
-    ) -> Result<(), Failure> {
+    fn converse(&mut self, parts: Parts) -> Result<(), Failure> {
+        let Parts {
+            recorder,
+            history,
+            model,
+            mode,
+            env,
+            keys,
+        } = parts;
+        let id = recorder.summary().id;
         let host = Arc::new(SessionHost::new(self.host_parts(&keys)));
         let gate = Arc::new(SessionGate::new(
             &self.workspace,
@@ -206,19 +223,19 @@ impl Hub {
             view: Arc::new(SessionView::new(
                 self.handle.clone(),
                 self.workspace.root().clone(),
-                id.to_owned(),
+                id.clone(),
             )),
             gate: gate.clone(),
             steering: Arc::new(HubSteering::new(
                 self.handle.clone(),
-                id.to_owned(),
+                id.clone(),
                 host.clone(),
                 gate,
             )),
             log: recorder.clone(),
         };
         let about = format!("The project's folder is {}.", self.root.display());
-        let session = agent.session(id, &about, ground, history);
+        let session = agent.session(id.clone(), &about, ground, history);
         let own = self.transactions.values();
         let own = own.filter(|transaction| transaction.meta().session_id == id);
         let transactions = own.map(|transaction| transaction.id().to_owned());
@@ -238,7 +255,7 @@ impl Hub {
             shown: None,
             used: 0,
         };
-        self.sessions.open.insert(id.to_owned(), conversation);
+        self.sessions.open.insert(id, conversation);
         Ok(())
     }
 
@@ -409,7 +426,14 @@ impl Hub {
         let mode = summary.mode.parse().unwrap_or_default();
         let env = self.session_env(client, None);
         let history = past.history.clone();
-        self.converse(&summary.id, recorder, history, model, mode, env, keys)
+        self.converse(Parts {
+            recorder,
+            history,
+            model,
+            mode,
+            env,
+            keys,
+        })
     }
 
     fn loaded(
