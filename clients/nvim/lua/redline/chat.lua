@@ -8,6 +8,8 @@ local prompt = require("redline.chat.prompt")
 ---Between two flushes; longer where one takes long, so that most of the time is left to the editor.
 local FLUSH_MS = 33
 local MAX_FLUSH_MS = 500
+---While a long history is drawn.
+local BACKLOG_MS = 16
 
 ---@type table<integer, redline.Board> by buffer
 local boards = {}
@@ -149,15 +151,16 @@ local function flush(board)
   if not api.nvim_buf_is_loaded(board.bufnr) then
     return
   end
-  local begun = vim.uv.hrtime()
+  -- Of the processor: what other programs take of it is no reason to wait.
+  local begun = os.clock()
   local wins = followers(board.bufnr)
   local more = draw.flush(board)
   follow(wins)
   prompt.hint(board)
   require("redline.chat.bar").refresh(board)
-  local now = vim.uv.hrtime()
-  times.last = now
-  times.pause = math.max(FLUSH_MS, math.min(MAX_FLUSH_MS, 3 * (now - begun) / 1e6))
+  times.last = vim.uv.hrtime()
+  local least = more and BACKLOG_MS or FLUSH_MS
+  times.pause = math.max(least, math.min(MAX_FLUSH_MS, (more and 1000 or 3000) * (os.clock() - begun)))
   if more then
     M.update(board.conversation)
   end

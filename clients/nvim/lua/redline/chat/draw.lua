@@ -9,8 +9,8 @@ local folds = require("redline.chat.folds")
 
 local marks = api.nvim_create_namespace("redline.chat")
 
----Time that one flush may take before the editor has its turn.
-local BUDGET_MS = 4
+---Time of the processor that building entries may take in one flush, before the editor has its turn.
+local BUDGET_S = 0.006
 
 ---@class (exact) redline.Board
 ---@field bufnr integer
@@ -194,7 +194,7 @@ end
 
 ---Draws entries that are new, many with one write.
 ---@param board redline.Board
----@param deadline number
+---@param deadline number of `os.clock`
 local function append(board, deadline)
   local transcript = board.conversation.transcript
   local from = transcript.n_drawn + 1
@@ -226,7 +226,7 @@ local function append(board, deadline)
     entry.shown = shown
     transcript.changed[entry] = nil
     transcript.n_drawn = index
-    if vim.uv.hrtime() > deadline then
+    if os.clock() > deadline then
       break
     end
   end
@@ -248,7 +248,7 @@ end
 ---@return boolean more is left
 function M.flush(board)
   local transcript = board.conversation.transcript
-  local deadline = vim.uv.hrtime() + BUDGET_MS * 1e6
+  local deadline = os.clock() + BUDGET_S
   local waiting = vim.tbl_count(transcript.changed)
   if waiting > 0 then
     local found = {}
@@ -268,7 +268,7 @@ function M.flush(board)
       else
         redraw(board, entry, row)
       end
-      if vim.uv.hrtime() > deadline then
+      if os.clock() > deadline then
         break
       end
     end
