@@ -5,7 +5,9 @@
 
 Makes a scratch project, opens it in Neovim under a tmux of its own, proposes edits from outside with
 `redline propose`, presses the keys, and draws what the terminal shows when it has come to rest.
-Needs tmux and Pillow.
+A project is a folder beside this file: `picture.json` has the file to open, the proposal if there is one, where the
+files are if not in `files`, and keys to press before those of the command line. Keys are tmux's names with blanks
+between; `=TEXT` types a text, `@TEXT` waits until the screen shows it. Needs tmux and Pillow.
 """
 
 import argparse
@@ -46,6 +48,16 @@ class Tmux:
     def screen(self):
         return self.run("capture-pane", "-p", "-e", "-N")
 
+    def press(self, keys):
+        """Presses keys, types a text, or waits for one."""
+        if keys.startswith("@"):
+            self.wait(keys[1:])
+        elif keys.startswith("="):
+            self.run("send-keys", "-l", keys[1:])
+        else:
+            self.run("send-keys", *keys.split(" "))
+            self.rest()
+
     def wait(self, needle):
         """Waits until the screen shows the text."""
         end = time.monotonic() + LIMIT_S
@@ -81,8 +93,8 @@ def main():
     with tempfile.TemporaryDirectory(prefix="rlp") as name:
         folder = pathlib.Path(name)
         source = HERE / options.project
-        spec = json.loads((source / "proposal.json").read_text())
-        shutil.copytree(source / "files", folder / "ws")
+        spec = json.loads((source / "picture.json").read_text())
+        shutil.copytree(source / spec.get("files", "files"), folder / "ws")
         for sub in ["home", "state", "run", "config", "cache", "data"]:
             (folder / sub).mkdir(mode=0o700)
         env = {"PATH": os.environ["PATH"], "HOME": str(folder / "home"), "LANG": "C.UTF-8"}
@@ -102,17 +114,17 @@ def main():
         try:
             tmux.start([options.nvim, "-u", str(init), "-i", "NONE", "-n", spec["open"]], env, folder / "ws")
             tmux.wait("redline:")
-            proposed = subprocess.run(
-                [os.path.abspath(options.redline), "propose", "--json"],
-                input=json.dumps(spec["proposal"]),
-                env=env, cwd=folder / "ws", capture_output=True, text=True, check=False,
-            )
-            if proposed.returncode:
-                sys.exit(proposed.stdout + proposed.stderr)
-            tmux.wait("◀")
-            for keys in options.keys:
-                tmux.run("send-keys", *keys.split(" "))
-                tmux.rest()
+            if "proposal" in spec:
+                proposed = subprocess.run(
+                    [os.path.abspath(options.redline), "propose", "--json"],
+                    input=json.dumps(spec["proposal"]),
+                    env=env, cwd=folder / "ws", capture_output=True, text=True, check=False,
+                )
+                if proposed.returncode:
+                    sys.exit(proposed.stdout + proposed.stderr)
+                tmux.wait("◀")
+            for keys in [*spec.get("keys", []), *options.keys]:
+                tmux.press(keys)
             terminal.draw(tmux.rest(), options.columns, options.rows, options.theme, options.out)
         finally:
             subprocess.run([*tmux.base, "kill-server"], check=False, capture_output=True)
