@@ -362,6 +362,7 @@ local function make(conversation)
     context = context_of(conversation.root, conversation),
   }
   boards[bufnr] = board
+  vim.b[bufnr].redline_root = conversation.root
   timing[board] = { due = false, last = 0, pause = FLUSH_MS }
   draw.reset(board)
   prompt.set(board, {})

@@ -65,10 +65,12 @@ function M.client(bufnr)
   return client or vim.lsp.get_clients({ name = M.NAME, bufnr = bufnr })[1]
 end
 
----The client of the current buffer, else the only one there is.
+---The client of the current buffer, of the conversation that it is, else the only one there is.
 ---@return vim.lsp.Client?
 function M.any_client()
-  local client = M.client(api.nvim_get_current_buf())
+  local bufnr = api.nvim_get_current_buf()
+  local root = vim.b[bufnr].redline_root
+  local client = M.client(bufnr) or (root and M.client_of(root))
   local clients = vim.lsp.get_clients({ name = M.NAME })
   return client or (#clients == 1 and clients[1] or nil)
 end
