@@ -55,10 +55,10 @@ local function tell(root, approval)
   if require("redline.chat").shows_session(root, approval.sessionId) then
     return
   end
-  local entry = require("redline.chat.entry")
+  local words = require("redline.chat.words")
   local facts = vim.tbl_map(function(fact)
     return ("  %-8s %s"):format(fact[1], fact[2])
-  end, entry.approval_facts(approval))
+  end, words.approval_facts(approval))
   vim.notify(
     ("redline: waits for your approval\n%s\n:Redline approve, :Redline deny, or :Redline chat"):format(
       table.concat(facts, "\n")
@@ -122,7 +122,7 @@ function M.decide(root, id, decision, reason)
     end
     take(root, { approval })
     require("redline.review").say(
-      ("%s: %s"):format(require("redline.chat.entry").approval_state(approval), approval.summary)
+      ("%s: %s"):format(require("redline.chat.words").approval_state(approval), approval.summary)
     )
   end)
 end
@@ -146,9 +146,9 @@ function M.ask(root, id)
   if not approval or approval.state ~= "pending" then
     return require("redline.review").say("it does not wait any more")
   end
-  local entry = require("redline.chat.entry")
+  local words = require("redline.chat.words")
   local prompt = { "Redline asks:" }
-  for _, fact in ipairs(entry.approval_facts(approval)) do
+  for _, fact in ipairs(words.approval_facts(approval)) do
     prompt[#prompt + 1] = ("  %-8s %s"):format(fact[1], fact[2])
   end
   local choices = {
@@ -198,7 +198,7 @@ local function pick(root, on_choice)
     prompt = "Redline, waits for your approval:",
     kind = "redline.approval",
     format_item = function(approval)
-      local facts = require("redline.chat.entry").approval_facts(approval)
+      local facts = require("redline.chat.words").approval_facts(approval)
       return ("%s %s"):format(facts[1][1], facts[1][2])
     end,
   }, function(approval)

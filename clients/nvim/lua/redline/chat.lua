@@ -3,6 +3,7 @@ local M = {}
 
 local api = vim.api
 local draw = require("redline.chat.draw")
+local follow = require("redline.chat.follow")
 local prompt = require("redline.chat.prompt")
 
 ---Between two flushes; longer where one takes long, so that most of the time is left to the editor.
@@ -93,54 +94,6 @@ local function context_of(root, conversation)
   }
 end
 
----The first line that a window shows when its last line is the buffer's.
----@param win integer
----@return integer
-local function bottom_view(win)
-  local height = api.nvim_win_get_height(win) - vim.fn.getwininfo(win)[1].winbar
-  local row = api.nvim_buf_line_count(api.nvim_win_get_buf(win)) - 1
-  local used = 0
-  while row >= 0 do
-    local from = api.nvim_win_call(win, function()
-      return vim.fn.foldclosed(row + 1)
-    end)
-    used = used + (from ~= -1 and 1 or api.nvim_win_text_height(win, { start_row = row, end_row = row }).all)
-    if used > height then
-      return row + 2
-    end
-    row = (from ~= -1 and from - 1 or row) - 1
-  end
-  return 1
-end
-
----Shows the end again in the windows that showed it.
----@param wins integer[]
-local function follow(wins)
-  for _, win in ipairs(wins) do
-    if api.nvim_win_is_valid(win) then
-      local last = api.nvim_buf_line_count(api.nvim_win_get_buf(win))
-      local cursor = api.nvim_win_get_cursor(win)
-      if cursor[1] ~= last then
-        api.nvim_win_set_cursor(win, { last, cursor[2] })
-      end
-      local top = bottom_view(win)
-      api.nvim_win_call(win, function()
-        vim.fn.winrestview({ topline = top })
-      end)
-    end
-  end
-end
-
----Windows whose cursor is on the last line: they follow, all others stay where they are.
----@param bufnr integer
----@return integer[]
-local function followers(bufnr)
-  local last = api.nvim_buf_line_count(bufnr)
-  return vim.tbl_filter(function(win)
-    return api.nvim_win_get_cursor(win)[1] == last
-  end, vim.fn.win_findbuf(bufnr))
-end
-
 ---@type table<redline.Board, { due: boolean, last: number, pause: number }>
 local timing = setmetatable({}, { __mode = "k" })
 
@@ -153,9 +106,9 @@ local function flush(board)
   end
   -- Of the processor: what other programs take of it is no reason to wait.
   local begun = os.clock()
-  local wins = followers(board.bufnr)
+  local wins = follow.of(board.bufnr)
   local more = draw.flush(board)
-  follow(wins)
+  follow.show_end(wins)
   prompt.hint(board)
   require("redline.chat.bar").refresh(board)
   times.last = vim.uv.hrtime()
@@ -264,7 +217,7 @@ end
 ---@param board redline.Board
 ---@param typed string[]
 function M.restore(board, typed)
-  local wins = followers(board.bufnr)
+  local wins = follow.of(board.bufnr)
   draw.reset(board)
   prompt.set(board, typed)
   local deadline = vim.uv.hrtime() + 50e6
@@ -273,7 +226,7 @@ function M.restore(board, typed)
   for _, win in ipairs(vim.fn.win_findbuf(board.bufnr)) do
     draw.fold_window(board, win)
   end
-  follow(wins)
+  follow.show_end(wins)
   M.update(board.conversation)
 end
 
@@ -446,7 +399,7 @@ function M.command(range, mods)
   if not conversation then
     return
   end
-  conversation.about = session.about(api.nvim_get_current_buf(), range) or conversation.about
+  conversation.about = require("redline.ask").about(api.nvim_get_current_buf(), range) or conversation.about
   M.open(conversation, mods)
 end
 
@@ -456,7 +409,7 @@ function M.new(mods)
   local session = require("redline.session")
   local root = session.root_here()
   if root then
-    local about = session.about(api.nvim_get_current_buf())
+    local about = require("redline.ask").about(api.nvim_get_current_buf())
     local conversation = session.begin(root)
     conversation.about = about
     M.open(conversation, mods)

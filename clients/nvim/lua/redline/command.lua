@@ -79,7 +79,7 @@ M.subcommands = {
   status = { run = call("redline.preview", "status"), desc = "Show where things stand, and the last answer" },
   ask = {
     run = function(args, range)
-      require("redline.session").ask(table.concat(args, " "), range)
+      require("redline.ask").ask(table.concat(args, " "), range)
     end,
     desc = "Ask for a change; a range is its context",
   },

@@ -54,7 +54,7 @@ end
 ---@param job redline.Job
 ---@return string
 function M.state(job)
-  local span = require("redline.chat.entry").span((job.endedAt or os.time()) - job.startedAt)
+  local span = require("redline.chat.words").span((job.endedAt or os.time()) - job.startedAt)
   if job.state == "running" then
     return ("running for %s"):format(span)
   elseif job.state == "exited" then

@@ -88,7 +88,7 @@ function M.chat()
 end
 
 function M.ask()
-  require("redline.session").ask("", selection())
+  require("redline.ask").ask("", selection())
 end
 
 ---Selects the lines of the hunk under the cursor.

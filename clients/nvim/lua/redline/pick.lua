@@ -31,11 +31,11 @@ local STATES = { running = "● running", requires_action = "◆ waits for you",
 ---@param info redline.SessionInfo
 ---@return string
 function M.session_line(info)
-  local entry, quote = require("redline.chat.entry"), require("redline.chat.quote")
+  local words, quote = require("redline.chat.words"), require("redline.chat.quote")
   local parts = {
     ("%s %s"):format(STATES[info.state] or info.state, quote.line(info.title or "(nothing asked yet)")),
     require("redline.block").count(info.turns, "turn"),
-    entry.span(os.time() - info.updatedAt) .. " ago",
+    words.span(os.time() - info.updatedAt) .. " ago",
     info.model,
     info.mode,
   }
@@ -177,7 +177,7 @@ end
 function M.model_line(model)
   local parts = { model.id }
   if model.contextWindow then
-    parts[#parts + 1] = require("redline.chat.entry").tokens(model.contextWindow) .. " tokens"
+    parts[#parts + 1] = require("redline.chat.words").tokens(model.contextWindow) .. " tokens"
   end
   if model.credentials ~= "ready" then
     parts[#parts + 1] = "key " .. model.credentials

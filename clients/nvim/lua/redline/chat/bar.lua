@@ -1,7 +1,7 @@
 ---The bar above a conversation: what it is, which model and mode, what it does, what it costs, what waits.
 local M = {}
 
-local entry = require("redline.chat.entry")
+local words = require("redline.chat.words")
 
 ---@class (exact) redline.BarPart
 ---@field text string
@@ -23,11 +23,11 @@ function M.state(conversation)
   if not require("redline.session").client(conversation) then
     state = "gone"
   end
-  local words, group = unpack(STATES[state])
+  local text, group = unpack(STATES[state])
   if state == "running" and conversation.activity then
-    words = "● " .. conversation.activity
+    text = "● " .. conversation.activity
   end
-  return { words, group }
+  return { text, group }
 end
 
 ---Tokens and money: `12.3k of 200k · $0.03`.
@@ -39,10 +39,10 @@ function M.usage(usage)
   end
   local parts = {}
   if usage.used then
-    parts[#parts + 1] = entry.tokens(usage.used) .. (usage.size and (" of " .. entry.tokens(usage.size)) or " tokens")
+    parts[#parts + 1] = words.tokens(usage.used) .. (usage.size and (" of " .. words.tokens(usage.size)) or " tokens")
   end
   if usage.cost then
-    parts[#parts + 1] = entry.money(usage.cost)
+    parts[#parts + 1] = words.money(usage.cost)
   end
   if #parts == 0 then
     return nil
