@@ -91,7 +91,8 @@ function M.refresh(root, on_done)
   end
   lsp.request(client, method.APPROVAL_LIST, { settled = true }, function(err, result)
     if err then
-      return lsp.report(err)
+      -- Where nobody waits for it, what asked for the refresh has told already.
+      return on_done and lsp.report(err)
     end
     take(root, result.approvals)
     if on_done then

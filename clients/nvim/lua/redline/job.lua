@@ -248,25 +248,41 @@ function M.open(root, id)
   end)
 end
 
----Lets the user pick a job: `:Redline jobs`.
-function M.pick()
-  local root = require("redline.session").root_here()
+---Asks for the jobs that are known, so that the calls which started them lead to their output.
+---@param root string
+---@param on_done? fun(jobs: redline.Job[])
+function M.refresh(root, on_done)
   local lsp = require("redline.lsp")
-  local client = root and lsp.client_of(root)
-  if not root or not client then
-    return
+  local client = lsp.client_of(root)
+  if not client then
+    return on_done and lsp.report(lsp.GONE)
   end
   lsp.request(client, method.JOB_LIST, { ended = true }, function(err, result)
     if err then
-      return lsp.report(err)
-    end
-    if #result.jobs == 0 then
-      return require("redline.review").say("no job has run")
+      -- Where nobody waits for it, what asked for the refresh has told already.
+      return on_done and lsp.report(err)
     end
     for _, job in ipairs(result.jobs) do
       of(root)[job.id] = job
+      require("redline.chat").changed(root, { job = job })
     end
-    vim.ui.select(result.jobs, {
+    if on_done then
+      on_done(result.jobs)
+    end
+  end)
+end
+
+---Lets the user pick a job: `:Redline jobs`.
+function M.pick()
+  local root = require("redline.session").root_here()
+  if not root then
+    return
+  end
+  M.refresh(root, function(jobs)
+    if #jobs == 0 then
+      return require("redline.review").say("no job has run")
+    end
+    vim.ui.select(jobs, {
       prompt = "Redline, jobs:",
       kind = "redline.job",
       format_item = function(job)

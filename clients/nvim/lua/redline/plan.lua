@@ -135,19 +135,14 @@ function M.refresh(root, on_done)
   end
   lsp.request(client, method.PLAN_LIST, {}, function(err, result)
     if err then
-      return lsp.report(err)
+      -- Where nobody waits for it, what asked for the refresh has told already.
+      return on_done and lsp.report(err)
     end
     take(root, result.plans)
     if on_done then
       on_done()
     end
   end)
-end
-
----Shows the plans of a conversation whose history has just come.
----@param conversation redline.Conversation
-function M.attach(conversation)
-  M.refresh(conversation.root)
 end
 
 ---Sends a decision; the answer of the sidecar is what is shown.

@@ -173,7 +173,8 @@ local function take(conversation, turn_id, update)
   elseif kind == "replay_complete" then
     conversation.loading = false
   end
-  transcripts.apply(conversation.transcript, turn_id, update, conversation.model)
+  local model = conversation.model or require("redline.status").model(conversation.root)
+  transcripts.apply(conversation.transcript, turn_id, update, not conversation.loading and model or nil)
   return kind == "state_update" and update.state == "idle" and update.stopReason ~= nil and not conversation.loading
 end
 
@@ -371,7 +372,9 @@ function M.load(root, session_id, on_done)
       if result.repaired then
         transcripts.notice(conversation.transcript, "warning", result.repaired)
       end
-      require("redline.plan").attach(conversation)
+      for _, name in ipairs({ "approval", "plan", "job" }) do
+        require("redline." .. name).refresh(root)
+      end
     end
     done(err)
   end)

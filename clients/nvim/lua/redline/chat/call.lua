@@ -107,6 +107,8 @@ function M.build(entry, context)
   local shown, tool = build.empty(), entry.call
   local approval = tool._approvalId and context.approval(tool._approvalId) or nil
   local waits = approval and approval.state == "pending"
+  -- An approval says what exactly would happen; before it runs, the call's own title is only the tool's name.
+  local title = approval and approval.summary or tool.title or tool._tool or "tool"
   local status = tool.status or "pending"
   local state, group = STATE_WORDS[status] or status, STATE_GROUPS[status] or "RedlineMuted"
   local details, link, hunks = {}, nil, {}
@@ -149,7 +151,7 @@ function M.build(entry, context)
   end
   if waits then
     ---@cast approval redline.Approval
-    build.title(shown, tool.title or tool._tool or "tool", words.approval_state(approval), "RedlineWaits", {
+    build.title(shown, title, words.approval_state(approval), "RedlineWaits", {
       kind = "approval",
       approval = approval.id,
     })
@@ -158,7 +160,7 @@ function M.build(entry, context)
   elseif approval and (status == "pending" or approval.state ~= "spent") then
     state = words.approval_state(approval)
   end
-  build.title(shown, tool.title or tool._tool or "tool", state, group, link)
+  build.title(shown, title, state, group, link)
   put_hunks(shown, hunks.id, hunks)
   if approval then
     build.facts(shown, words.approval_facts(approval))
