@@ -31,7 +31,8 @@ local STATE_GROUPS = {
 local function put_approval(shown, approval)
   local link = { kind = "approval", approval = approval.id }
   build.facts(shown, words.approval_facts(approval), link)
-  build.fact(shown, "until", vim.fn.strftime("%H:%M", approval.expiresAt), link)
+  local soon = approval.expiresAt - os.time() < 12 * 3600
+  build.fact(shown, "until", vim.fn.strftime(soon and "%H:%M" or "%a %d %b, %H:%M", approval.expiresAt), link)
   build.line(shown, "    ga approve · gx deny · gX deny and say why", "RedlineInfo", link)
 end
 
