@@ -59,6 +59,7 @@ const LIBRARIES: &[(&str, &[&str])] = &[
     ("ls-types", &["redline"]),
     ("clap", &["redline"]),
     ("cap-std", &["redline-workspace"]),
+    ("git2", &["redline-workspace"]),
     ("ignore", &["redline-workspace"]),
     ("grep-searcher", &["redline-workspace"]),
     ("grep-regex", &["redline-workspace"]),

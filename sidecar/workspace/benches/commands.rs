@@ -32,11 +32,14 @@ fn main() {
     divan::main();
 }
 
-struct Numbers(AtomicU64);
+/// Ids that no other workspace of this process has.
+struct Numbers;
+
+static COUNT: AtomicU64 = AtomicU64::new(0);
 
 impl Ids for Numbers {
     fn next(&self, prefix: &str) -> String {
-        let count = self.0.fetch_add(1, Ordering::Relaxed);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
         format!("{prefix}{:010}{count:016}", std::process::id())
     }
 }
@@ -54,8 +57,7 @@ fn shell(root: &Path) -> Shell {
         journal: JournalOptions::default(),
     };
     let (workspace, _) = Workspace::open(root, options).unwrap();
-    let ids = Arc::new(Numbers(AtomicU64::new(0)));
-    let options = JobOptions::new(Arc::new(|| 1_700_000_000_000), ids);
+    let options = JobOptions::new(Arc::new(|| 1_700_000_000_000), Arc::new(Numbers));
     let (jobs, _) = Jobs::open(workspace.clone(), options);
     Shell { workspace, jobs }
 }
@@ -132,6 +134,8 @@ fn large(committed: bool) -> PathBuf {
             }
             if committed {
                 git(&root, &["init", "-q"]);
+                // Nothing of git's goes on in the background while something else is measured.
+                git(&root, &["config", "gc.auto", "0"]);
                 git(&root, &["add", "-A"]);
                 git(
                     &root,

@@ -1,11 +1,11 @@
 //! What a command changed in the workspace, so that undo covers it.
 //!
-//! Before a command the tree is looked at ([`scan`]), and what could not be brought back otherwise is copied
-//! ([`shadow`]): files that git does not track or that differ from what it tracks, ignored ones left out, up to a
-//! stated size. Content that is clean in git's index is in git already ([`git`]). After the command the tree is
+//! Before a command the tree is looked at (`scan`), and what could not be brought back otherwise is copied
+//! (`shadow`): files that git does not track or that differ from what it tracks, ignored ones left out, up to a
+//! stated size. Content that is clean in git's index is in git already (`git`). After the command the tree is
 //! looked at again and compared by size, times, inode and mode; what differs in these is read, and counts when
-//! its bytes or its mode are others ([`compare`]). What was created, changed or deleted goes into the checkpoint
-//! of the command's turn ([`record`]).
+//! its bytes or its mode are others (`compare`). What was created, changed or deleted goes into the checkpoint
+//! of the command's turn (`record`).
 //!
 //! **Cost.** Two walks of the tree that is not ignored, one `lstat` for each file; the reading of git's index; the
 //! bytes of what is copied, once for as long as it stays the same; the bytes of what changed.

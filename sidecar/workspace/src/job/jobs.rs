@@ -33,7 +33,7 @@ pub struct JobOptions {
     pub clock: Arc<dyn Clock>,
     /// Makes ids.
     pub ids: Arc<dyn Ids>,
-    /// Confines every command; [`NoSandbox`](super::NoSandbox) when nothing does.
+    /// Confines every command; [`NoSandbox`] when nothing does.
     pub sandbox: Arc<dyn Sandbox>,
     /// The bounds.
     pub limits: JobLimits,
