@@ -62,6 +62,19 @@ pub fn wrap(command: &Command, log: &Path, trace: &str, injection: Option<&Injec
     strace
 }
 
+/// Whether the injection of a log of [`wrap`] hit a call about a file below `folder`, as far as it hit any.
+///
+/// # Errors
+///
+/// When the log cannot be read.
+pub fn hit(log: &Path, folder: &Path) -> Result<bool> {
+    let text = fs::read(log).with_context(|| format!("cannot read {}", log.display()))?;
+    let text = String::from_utf8_lossy(&text);
+    let folder = folder.to_string_lossy();
+    let injected = text.lines().filter(|line| line.contains("(INJECTED)"));
+    Ok(injected.into_iter().all(|line| line.contains(&*folder)))
+}
+
 /// Reads a log of [`wrap`].
 ///
 /// # Errors

@@ -45,7 +45,7 @@ pub enum ExitReason {
     Clean,
     /// `exit` with no `shutdown` before it.
     WithoutShutdown,
-    /// The stream ended.
+    /// The stream ended, or could not be written to any more.
     EndOfInput,
     /// The workspace's hub failed; the bridge comes back to a new one.
     HubLost,
@@ -59,6 +59,8 @@ struct Outgoing {
     frames: mpsc::UnboundedSender<Vec<u8>>,
     queued_bytes: AtomicUsize,
     drained: Notify,
+    /// Nothing can be said to the client any more.
+    broken: CancellationToken,
 }
 
 impl Outgoing {
@@ -109,6 +111,7 @@ where
         frames,
         queued_bytes: AtomicUsize::new(0),
         drained: Notify::new(),
+        broken: CancellationToken::new(),
     });
     let (mut requests, mut replies) = socket.split();
     let writing = tokio::spawn(write(Arc::clone(&outgoing), queue, writer));
@@ -134,6 +137,8 @@ where
                 Ok(size) => size,
             },
             () = closed.cancelled() => break ExitReason::HubLost,
+            // Who gets no answers is better off with another connection than with half of this one.
+            () = outgoing.broken.cancelled() => break ExitReason::EndOfInput,
         };
         framing.push(&chunk[..size]);
         while let Some(next) = framing.next_frame() {
@@ -285,10 +290,13 @@ async fn write<W: AsyncWrite + Unpin>(
             .queued_bytes
             .fetch_sub(frame.len(), Ordering::SeqCst);
         outgoing.drained.notify_waiters();
-        if written.is_err() {
-            break;
-        }
-        if queue.is_empty() && writer.flush().await.is_err() {
+        let flushed = match written {
+            Ok(()) if queue.is_empty() => writer.flush().await,
+            written => written,
+        };
+        if let Err(error) = flushed {
+            tracing::warn!(%error, "the client cannot be written to");
+            outgoing.broken.cancel();
             break;
         }
     }

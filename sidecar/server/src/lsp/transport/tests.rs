@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream};
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::ls_types::{
     DidChangeTextDocumentParams, InitializeParams, InitializeResult, ShowMessageRequestParams,
@@ -86,6 +86,14 @@ impl Peer {
     fn start(buffer_bytes: usize) -> Self {
         let (stream, theirs) = tokio::io::duplex(buffer_bytes);
         let (reader, writer) = tokio::io::split(theirs);
+        Self::served(stream, reader, writer)
+    }
+
+    fn served(
+        stream: DuplexStream,
+        reader: impl AsyncRead + Unpin + Send + 'static,
+        writer: impl AsyncWrite + Unpin + Send + 'static,
+    ) -> Self {
         let seen = Arc::new(Mutex::new(Vec::new()));
         let mock_seen = Arc::clone(&seen);
         let (service, socket) = LspService::build(|client| Mock {
@@ -254,6 +262,19 @@ async fn the_end_of_input_ends_it_with_handlers_pending() {
     let mut peer = Peer::initialized().await;
     peer.request(1, "test/hangs", Value::Null).await;
     drop(peer.stream);
+    let ended = tokio::time::timeout(PATIENCE, peer.served).await;
+    assert_eq!(ended.unwrap().unwrap(), ExitReason::EndOfInput);
+}
+
+#[tokio::test]
+async fn a_client_that_cannot_be_answered_is_left() {
+    let (stream, theirs) = tokio::io::duplex(1 << 20);
+    let (reader, _) = tokio::io::split(theirs);
+    // Its other end is gone, so every write fails.
+    let (broken, _) = tokio::io::duplex(1);
+    let mut peer = Peer::served(stream, reader, broken);
+    peer.request(0, "initialize", json!({"capabilities": {}}))
+        .await;
     let ended = tokio::time::timeout(PATIENCE, peer.served).await;
     assert_eq!(ended.unwrap().unwrap(), ExitReason::EndOfInput);
 }
