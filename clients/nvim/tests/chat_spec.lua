@@ -35,7 +35,8 @@ local function open(opts)
       end
       return request(client, name, params, on_done, bufnr)
     end
-    happen({ { sessionUpdate = "user_message", messageId = "m1", content = { { type = "text", text = "Make it safe" } } },
+    happen({ { sessionUpdate = "current_model_update", currentModelId = "replay/demo" },
+      { sessionUpdate = "user_message", messageId = "m1", content = { { type = "text", text = "Make it safe" } } },
       { sessionUpdate = "state_update", state = "running" } })
   ]])
   child:ex("Redline chat")
@@ -121,7 +122,7 @@ local function staged(child)
     { sessionUpdate = "state_update", state = "requires_action" },
   })
   approval(child)
-  wait_line(child, "▸ run cargo test · waits for your approval")
+  wait_line(child, "▸ cargo test · waits for your approval")
 end
 
 test("an answer streams in above the prompt, and the end stays in view", function()
@@ -137,7 +138,7 @@ test("an answer streams in above the prompt, and the end stays in view", functio
     "",
     "Make it safe",
     "",
-    "## Redline · turn 1",
+    "## demo · turn 1",
     "",
     "One",
     "Two and **half**",
@@ -322,7 +323,7 @@ test("an approval shows exactly what would run, and is decided by a key", functi
     end
   ]])
   child:keys("ga")
-  wait_line(child, "▸ run cargo test · approved by neovim")
+  wait_line(child, "▸ cargo test · approved by neovim")
   equal({ approvalId = "approval_1", decision = "approve" }, child:lua("return _G.decided"))
   equal("redline: 0 pending · ◆ waits for you · manual", child:lua("return vim.b.redline_status"))
 end)
@@ -364,7 +365,7 @@ test("a denial tells the model why", function()
     end
   ]])
   child:ex("Redline deny not that one")
-  wait_line(child, "▸ run cargo test · denied: not that one")
+  wait_line(child, "▸ cargo test · denied: not that one")
   equal({ approvalId = "approval_1", decision = "deny", reason = "not that one" }, child:lua("return _G.decided"))
 end)
 
