@@ -83,6 +83,8 @@ struct Entry {
     under: Vec<u32>,
     /// Edits that moved its edges, newest last: an edit that takes back the last one restores them.
     steps: Vec<Step>,
+    /// What touched it last was the taking back of a step.
+    is_restored: bool,
 }
 
 /// Lines around a hunk that were changed together with it, as they were before.
@@ -104,6 +106,7 @@ impl Entry {
             reopened: None,
             under: Vec::new(),
             steps: Vec::new(),
+            is_restored: false,
         }
     }
 

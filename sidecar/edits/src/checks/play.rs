@@ -146,7 +146,7 @@ impl Session {
         let mut placed = self.placed();
         let events = self.untold_change(range.clone(), inserted);
         follow(&mut placed, &naive_edits(&before, &range, inserted));
-        self.compare(&placed, &events, &before);
+        self.compare(&placed, &events, (&before, &range));
         events
     }
 
@@ -163,7 +163,12 @@ impl Session {
     }
 
     /// The hunks that were pending must be where the model has them, unless something happened.
-    fn compare(&self, placed: &[Placed], events: &[HunkEvent], before: &str) {
+    fn compare(
+        &self,
+        placed: &[Placed],
+        events: &[HunkEvent],
+        (before, changed): (&str, &Range<usize>),
+    ) {
         for expected in placed {
             let hunk = self.set.get(&expected.id).unwrap();
             let range = self.set.range(&expected.id).unwrap();
@@ -194,9 +199,14 @@ impl Session {
                 Some(event) => {
                     // A duplicate next to it may be taken for its own edit: then the text is right.
                     let is_own = !matches!(event, HunkEvent::Conflicted { .. });
-                    // Where a diff cut the change, a double may be what it was written against.
+                    // Where a diff cut the change, a double may be what it was written against, what
+                    // stood beside it may be somewhere else, and the line that the change cut may be
+                    // another one now.
                     let is_doubtful = hunk.state == HunkState::Conflict(ConflictInfo::Ambiguous)
-                        && (has_double(before, &expected.was) || has_double(&self.text, &now));
+                        && (has_double(before, &expected.was)
+                            || has_double(&self.text, &now)
+                            || has_moved((before, &expected.was), (&self.text, &now))
+                            || is_cut_at(before, changed, &expected.was));
                     assert!(
                         expected.hit || is_own || is_doubtful,
                         "{event:?} without a reason: {hunk:?}"
@@ -698,12 +708,33 @@ impl Session {
     }
 }
 
+/// Whether `range` begins or ends within a line of `place`, or one beside it.
+fn is_cut_at(text: &str, range: &Range<usize>, place: &Range<usize>) -> bool {
+    let around = place.start.saturating_sub(1)..place.end + 1;
+    let line = |byte: usize| text[..byte].matches('\n').count();
+    around.contains(&line(range.start)) || around.contains(&line(range.end))
+}
+
+/// The lines of `place` and those beside it.
+fn around(text: &str, place: &Range<usize>) -> Vec<String> {
+    let all = lines(text);
+    let end = (place.end + 1).min(all.len());
+    all[place.start.saturating_sub(1)..end].to_vec()
+}
+
 /// Whether a line of `place`, or one beside it, stands in `text` more than once.
 fn has_double(text: &str, place: &Range<usize>) -> bool {
     let all = lines(text);
-    let around = place.start.saturating_sub(1)..(place.end + 1).min(all.len());
-    let is_double = |line: &String| all.iter().filter(|other| *other == line).count() > 1;
-    all[around].iter().any(is_double)
+    let count = |line: &String| all.iter().filter(|other| *other == line).count();
+    around(text, place).iter().any(|line| count(line) > 1)
+}
+
+/// Whether a line of the first place, or one beside it, stands in the second text elsewhere.
+fn has_moved(before: (&str, &Range<usize>), after: (&str, &Range<usize>)) -> bool {
+    let here = around(after.0, after.1);
+    let all = lines(after.0);
+    let mut were = around(before.0, before.1).into_iter();
+    were.any(|line| all.contains(&line) && !here.contains(&line))
 }
 
 /// Whether `found` is `replacement` as it is applied: its lines, perhaps with one more LF.

@@ -11,8 +11,9 @@ use std::ops::Range;
 use ropey::Rope;
 
 use super::{
-    HunkSet, is_open,
+    Entry, HunkSet, is_open,
     own::{OwnPart, Owner, Ownership},
+    rebase::Change,
 };
 use crate::{
     hunk::{HunkEvent, HunkState},
@@ -93,13 +94,22 @@ impl HunkSet {
                 self.line_edit(&whole, None, before, &mut dirty, events);
             }
         } else {
-            // An insertion at the edge of what was told to have changed is not within it.
-            let is_within = |range: &Range<usize>| match range.is_empty() {
-                true => lines.start < range.start && range.start < lines.end,
-                false => lines.start <= range.start && range.end <= lines.end,
+            // An insertion at the edge of what was told to have changed is not within it, unless it
+            // came there by edits that may be taken back now.
+            let is_within = |entry: &Entry, range: &Range<usize>| {
+                let is_inside = lines.start < range.start && range.end < lines.end;
+                let is_covered = lines.start <= range.start && range.end <= lines.end;
+                is_inside || (is_covered && !(range.is_empty() && entry.steps.is_empty()))
             };
-            let suspects = self.pending_in(&lines, is_within);
-            self.follow_diff((&old, &new), suspects, lines.start, (before, after), events);
+            let suspects = self.suspects(&lines, is_within);
+            let change = Change {
+                old: &old,
+                new: &new,
+                start: lines.start,
+                keeps_first: lines.start < range.start,
+                keeps_last: range.end < lines.end,
+            };
+            self.follow_diff(&change, suspects, (before, after), events);
             return;
         }
         self.evaluate(&dirty, after, events);

@@ -23,6 +23,8 @@ pub(super) struct Doubt<'a> {
     came: Places,
     /// By line: places in `old` near lines that went.
     went: Places,
+    displaces_first: bool,
+    displaces_last: bool,
 }
 
 type Places = HashMap<u32, Vec<usize>>;
@@ -45,6 +47,8 @@ impl<'a> Doubt<'a> {
                 .collect(),
             came: Places::new(),
             went: Places::new(),
+            displaces_first: false,
+            displaces_last: false,
         };
         doubt.slides.sort_unstable_by_key(|slide| slide.start);
         let mut end = 0;
@@ -66,10 +70,29 @@ impl<'a> Doubt<'a> {
         doubt
     }
 
+    /// The first line, or the last, is known to be that still: a diff that puts others beyond it took
+    /// it for another.
+    pub(super) fn with_kept_ends(mut self, first: bool, last: bool) -> Self {
+        let inserts_at = |edit: Option<&LineEdit>, line: usize| {
+            edit.is_some_and(|edit| edit.old.is_empty() && edit.old.start == line)
+        };
+        self.displaces_first = first && inserts_at(self.edits.first(), 0);
+        self.displaces_last = last && inserts_at(self.edits.last(), self.old.len());
+        self
+    }
+
+    /// Whether `lines`, or a line beside them, was taken for another.
+    pub(super) fn is_displaced(&self, lines: &Range<usize>) -> bool {
+        let beside = usize::from(lines.is_empty());
+        (self.displaces_first && lines.start <= beside)
+            || (self.displaces_last && lines.end + beside >= self.old.len())
+    }
+
     /// Whether a hunk on the old lines `lines`, which is taken to begin at the new line `here`, may be
     /// elsewhere.
     pub(super) fn is_ambiguous(&self, lines: &Range<usize>, here: usize) -> bool {
         self.is_slid_over(lines)
+            || self.is_displaced(lines)
             || here + lines.len() > self.new.len()
             || self.has_copy(lines, here)
     }
@@ -102,17 +125,47 @@ impl<'a> Doubt<'a> {
             || is_there(&self.new[edit.new.clone()], self.old, &self.went, &edit.old)
     }
 
+    fn stays(&self, line: usize) -> bool {
+        !touches(self.edits, line..line + 1, |edit| &edit.old)
+    }
+
+    /// Whether one of the old lines `lines`, or one beside them, went and came elsewhere: it may be
+    /// the one that stayed.
+    pub(super) fn has_moved_lines(&self, lines: &Range<usize>) -> bool {
+        let mut around = lines.start.saturating_sub(1)..(lines.end + 1).min(self.old.len());
+        around.any(|line| !self.stays(line) && self.has_come(self.old[line]))
+    }
+
+    /// Whether a line like this one came.
+    fn has_come(&self, id: u32) -> bool {
+        let mut places = self.came.get(&id).into_iter().flatten();
+        places.any(|&line| touches(self.edits, line..line + 1, |edit| &edit.new))
+    }
+
     /// Whether a copy of the lines came, or went, that fits as well as the place of the hunk.
     fn has_copy(&self, lines: &Range<usize>, here: usize) -> bool {
-        // An insertion is known by the lines around it.
+        // An insertion is known by those lines around it that stayed.
         let (window, at) = if lines.is_empty() {
-            let above = usize::from(lines.start > 0);
-            let below = usize::from(lines.end < self.old.len());
+            let stays = |line: usize| !touches(self.edits, line..line + 1, |edit| &edit.old);
+            let above = usize::from(lines.start > 0 && stays(lines.start - 1));
+            let below = usize::from(lines.end < self.old.len() && stays(lines.end));
+            // One that went and came elsewhere may be the one that stayed.
+            let around = lines.start.saturating_sub(1)..(lines.end + 1).min(self.old.len());
+            if around
+                .into_iter()
+                .any(|line| !stays(line) && self.has_come(self.old[line]))
+            {
+                return true;
+            }
             (lines.start - above..lines.end + below, above)
         } else {
             (lines.clone(), 0)
         };
         let lines_of_window = &self.old[window];
+        if lines_of_window.is_empty() {
+            // The ends of what changed are where they were.
+            return lines.start > 0 && lines.end < self.old.len();
+        }
         // More than enough of them, in order.
         let copies = |places: &Places, text: &[u32], is_touched: &dyn Fn(usize) -> bool| {
             let mut found: Vec<usize> = Vec::new();

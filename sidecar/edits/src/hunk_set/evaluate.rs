@@ -20,6 +20,9 @@ enum Reading {
     Other,
 }
 
+/// How far from a place its double makes it doubtful whether the hunk's lines are back.
+const MAX_NEAR_LINES: usize = 64;
+
 impl HunkSet {
     /// Reads the places of the hunks in `keys` in `text`, and settles what that means.
     pub(super) fn evaluate(&mut self, keys: &[u32], text: &Rope, events: &mut Vec<HunkEvent>) {
@@ -73,7 +76,7 @@ impl HunkSet {
             (HunkState::Pending, Reading::Old(place)) => self.restore_place(key, place),
             (HunkState::Conflict(info), Reading::Old(place)) => {
                 let is_lifted = lifts(info);
-                if self.is_taken(key, &place) {
+                if self.is_taken(key, &place) || !self.is_sure(key, &place, text) {
                     return;
                 }
                 self.restore_place(key, place);
@@ -119,7 +122,7 @@ impl HunkSet {
                         if let Some(entry) = self.entry_mut(key) {
                             entry.under.push(over);
                         }
-                    } else if !self.is_taken(key, &place) {
+                    } else if !self.is_taken(key, &place) && self.is_sure(key, &place, text) {
                         self.restore_place(key, place);
                         self.reopen_reverted(key, events);
                         is_reopened = true;
@@ -193,6 +196,33 @@ impl HunkSet {
     /// Whether another hunk claims lines of `range`.
     pub(super) fn is_taken(&self, key: u32, range: &Range<usize>) -> bool {
         self.overlapping(key, range).is_some()
+    }
+
+    /// Whether the hunk's lines at `place` are those that it was written against, and not others
+    /// that read the same: an edit was taken back, or no such lines stand near.
+    fn is_sure(&self, key: u32, place: &Range<usize>, text: &Rope) -> bool {
+        let Some(entry) = self.entry(key) else {
+            return false;
+        };
+        let removed = &entry.hunk.removed;
+        if entry.is_restored || removed.is_empty() {
+            return true;
+        }
+        let is_double = |start: usize| {
+            start != place.start && linewise::reads_from(text, start, removed).is_some()
+        };
+        let mut above = place.start;
+        let mut below = place.start;
+        for _ in 0..MAX_NEAR_LINES {
+            if above > 0 {
+                above = linewise::line_start(text, above - 1);
+            }
+            below = linewise::next_line_start(text, below);
+            if is_double(above) || is_double(below) {
+                return false;
+            }
+        }
+        true
     }
 
     /// Another hunk that claims lines of `range`.
@@ -306,10 +336,23 @@ impl Entry {
             self.hunk.state,
             HunkState::Pending | HunkState::Accepted { .. }
         );
-        if !is_held && !own.is_empty() && linewise::reads(text, range.clone(), own) {
+        if !is_held
+            && !own.is_empty()
+            && linewise::reads(text, range.clone(), own)
+            && !self.has_double_around()
+        {
             return Reading::Old(range.clone());
         }
         Reading::Other
+    }
+
+    /// Whether the lines that were changed with the hunk's own held a double of these.
+    fn has_double_around(&self) -> bool {
+        let (old, own) = (self.old_text(), &self.hunk.removed);
+        let offsets = linewise::line_offsets(old);
+        let own_start = self.above().len();
+        let mut starts = offsets.into_iter().filter(|start| *start != own_start);
+        starts.any(|start| old[start..].starts_with(own))
     }
 
     /// The part of `range` between the lines above and below that were changed with the hunk.

@@ -4,7 +4,7 @@
 //! A hunk moves along where its lines are unchanged and no other reading of the same two texts puts
 //! it elsewhere (see `doubt`); any other is a conflict.
 
-use std::ops::Range;
+use std::{collections::HashSet, ops::Range};
 
 use ropey::Rope;
 
@@ -14,6 +14,25 @@ use crate::{
     hunk::{ConflictInfo, HunkEvent, HunkId, HunkState},
     linewise,
 };
+
+/// Whole lines that became others, in a way that only a diff tells.
+pub(super) struct Change<'a> {
+    pub(super) old: &'a str,
+    pub(super) new: &'a str,
+    /// Where `old` begins in the text.
+    pub(super) start: usize,
+    /// A part of the first line was not touched, so the first line is still the first.
+    pub(super) keeps_first: bool,
+    /// A part of the last line was not touched.
+    pub(super) keeps_last: bool,
+}
+
+/// A hunk whose place is in doubt where a diff cuts a change, as it was before.
+pub(super) struct Suspect {
+    key: u32,
+    range: Range<usize>,
+    was_pending: bool,
+}
 
 /// What the edits of a diff were to the hunks.
 #[derive(Default)]
@@ -34,22 +53,30 @@ impl HunkSet {
         let old_text = linewise::slice(old, 0..old.len_bytes());
         let new_text = linewise::slice(new, 0..new.len_bytes());
         let all = 0..old.len_bytes();
-        let suspects = self.pending_in(&all, |_| true);
-        self.follow_diff((&old_text, &new_text), suspects, 0, (old, new), &mut events);
+        let suspects = self.suspects(&all, |_, _| true);
+        let change = Change {
+            old: &old_text,
+            new: &new_text,
+            start: 0,
+            keeps_first: false,
+            keeps_last: false,
+        };
+        self.follow_diff(&change, suspects, (old, new), &mut events);
         events
     }
 
-    /// Follows a change of `old`, which begins at `start` of `before`, to `new`, whose cut into edits
-    /// only a diff tells: those of the `suspects` that another cut would put elsewhere become
-    /// conflicts.
+    /// Follows a change whose cut into edits only a diff tells: those of the `suspects` that another
+    /// cut would put elsewhere become conflicts.
     pub(super) fn follow_diff(
         &mut self,
-        (old, new): (&str, &str),
-        suspects: Vec<(u32, Range<usize>)>,
-        start: usize,
+        change: &Change<'_>,
+        suspects: Vec<Suspect>,
         (before, after): (&Rope, &Rope),
         events: &mut Vec<HunkEvent>,
     ) {
+        let &Change {
+            old, new, start, ..
+        } = change;
         let (diff, old_ids, new_ids) = diff_with_ids(old, new);
         let mut dirty = Vec::new();
         let told = self.line_edits(&diff, (old, new), start, before, &mut dirty, events);
@@ -57,12 +84,16 @@ impl HunkSet {
         if suspects.is_empty() && told.reopened.is_empty() {
             return;
         }
-        let doubt = Doubt::new(&diff.edits, &told.undecided, &old_ids, &new_ids);
+        let doubt = Doubt::new(&diff.edits, &told.undecided, &old_ids, &new_ids)
+            .with_kept_ends(change.keeps_first, change.keeps_last);
+        let mut undone = HashSet::new();
         for (id, edit) in told.reopened {
             // Its text did not go if it came elsewhere: then nothing was undone, but lines moved.
-            if let Ok(key) = self.pending_key(&id)
-                && doubt.is_moved(&edit)
-            {
+            let Ok(key) = self.pending_key(&id) else {
+                continue;
+            };
+            undone.insert(key);
+            if doubt.is_moved(&edit) {
                 self.turn(key, HunkState::Conflict(ConflictInfo::Ambiguous));
                 events.push(HunkEvent::Conflicted { id });
             }
@@ -70,14 +101,24 @@ impl HunkSet {
         let line = |offsets: &[usize], byte: usize| {
             offsets.partition_point(|offset| start + offset < byte)
         };
-        for (key, range) in suspects {
-            if !self.entry(key).is_some_and(Entry::is_pending) {
+        for Suspect {
+            key,
+            range,
+            was_pending,
+        } in suspects
+        {
+            if undone.contains(&key) || !self.entry(key).is_some_and(Entry::is_pending) {
                 continue;
             }
             let old = &diff.old_offsets;
             let lines = line(old, range.start)..line(old, range.end);
             let here = line(&diff.new_offsets, self.range_of(key).start);
-            if doubt.is_ambiguous(&lines, here) {
+            let is_doubtful = match was_pending {
+                true => doubt.is_ambiguous(&lines, here),
+                // What had kept it from being pending may be there still, elsewhere.
+                false => doubt.is_displaced(&lines) || doubt.has_moved_lines(&lines),
+            };
+            if is_doubtful {
                 self.turn(key, HunkState::Conflict(ConflictInfo::Ambiguous));
                 self.event(key, events, |id| HunkEvent::Conflicted { id });
             }
@@ -157,16 +198,29 @@ impl HunkSet {
         Some(added)
     }
 
-    /// The pending hunks that touch `bytes` at a `wanted` place, with these places.
-    pub(super) fn pending_in(
+    /// The hunks that touch `bytes`, pending ones where `wanted`, and those that may become so.
+    pub(super) fn suspects(
         &self,
         bytes: &Range<usize>,
-        wanted: impl Fn(&Range<usize>) -> bool,
-    ) -> Vec<(u32, Range<usize>)> {
+        wanted: impl Fn(&Entry, &Range<usize>) -> bool,
+    ) -> Vec<Suspect> {
         let touched = self.touched(bytes).into_iter();
-        let places = touched.map(|slot| (self.anchors.key(slot), self.anchors.range(slot)));
-        places
-            .filter(|(key, range)| wanted(range) && self.entry(*key).is_some_and(Entry::is_pending))
-            .collect()
+        let suspects = touched.filter_map(|slot| {
+            let (key, range) = (self.anchors.key(slot), self.anchors.range(slot));
+            let entry = self.entry(key)?;
+            let is_suspect = match entry.hunk.state {
+                HunkState::Pending => wanted(entry, &range),
+                HunkState::Conflict(ConflictInfo::Changed) | HunkState::Accepted { .. } => {
+                    bytes.start <= range.start && range.end <= bytes.end
+                }
+                HunkState::Conflict(_) | HunkState::Rejected | HunkState::Withdrawn => false,
+            };
+            is_suspect.then(|| Suspect {
+                key,
+                range,
+                was_pending: entry.is_pending(),
+            })
+        });
+        suspects.collect()
     }
 }

@@ -54,6 +54,7 @@ impl Entry {
             return None;
         }
         self.region = Some(step.region.unwrap_or_else(|| self.own_region()));
+        self.is_restored = true;
         let end = range.end.max(edit.at.end) - edit.at.end + edit.at.start + edit.text.len();
         let start = step
             .inside
@@ -147,6 +148,7 @@ impl Entry {
             String::new()
         };
         let region = self.region.take().unwrap_or_else(|| self.own_region());
+        self.is_restored = false;
         self.region = Some(Region {
             offset: region.offset + above.len(),
             old: above + &region.old + &below,
