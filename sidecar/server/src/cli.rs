@@ -9,6 +9,7 @@
     reason = "the command line reads the environment and the user's own files, never the project's"
 )]
 
+mod approvals;
 mod args;
 mod ask;
 mod client;
@@ -21,9 +22,12 @@ mod propose;
 mod render;
 mod restore;
 mod review;
+mod sessions;
+mod setup;
 mod shapes;
 mod show;
 mod terminal;
+mod waiting;
 
 use crate::{
     bridge,
@@ -38,6 +42,7 @@ use crate::{
 use args::{Cli, Command, Global, Journal, When};
 use clap::{CommandFactory, Parser};
 use client::Client;
+use redline_protocol::v1::ApprovalDecision;
 use serde::Serialize;
 use serde_json::json;
 use std::{path::PathBuf, process::ExitCode, time::Duration};
@@ -134,7 +139,15 @@ fn run(cli: Cli, terminal: &mut Terminal) -> Result<i32, Failure> {
         Command::Review { transaction } => review::run(context, transaction),
         Command::Show { transaction } => show::show(context, transaction),
         Command::Status => show::status(context),
-        Command::Approvals => show::approvals(context),
+        Command::Approvals { settled } => approvals::list(context, settled),
+        Command::Approve(answer) => approvals::decide(context, answer, ApprovalDecision::Approve),
+        Command::Deny(answer) => approvals::decide(context, answer, ApprovalDecision::Deny),
+        Command::Mode { mode } => setup::mode(context, mode),
+        Command::Models => setup::models(context),
+        Command::Env(options) => setup::env(context, options),
+        Command::Sessions(what) => sessions::sessions(context, what),
+        Command::Turn { action } => sessions::turn(context, action),
+        Command::Jobs(what) => sessions::jobs(context, what),
         Command::Accept(options) => decide::run(context, options, decide::Verb::Accept),
         Command::Reject(options) => decide::run(context, options, decide::Verb::Reject),
         Command::Undo { id } => restore::undo(context, id),

@@ -87,7 +87,33 @@ pub(crate) enum Command {
     /// Ask the configured model for a change
     Ask(Ask),
     /// List approvals that wait
-    Approvals,
+    Approvals {
+        /// Also those that were decided or ran out, the latest 100
+        #[arg(long)]
+        settled: bool,
+    },
+    /// Let one operation run, once, exactly as it was shown
+    Approve(Answer),
+    /// Do not let it run; the agent is told so
+    Deny(Answer),
+    /// Say how much agents may do by themselves here, or change it
+    Mode {
+        /// The new mode [default: only say which it is]
+        mode: Option<ModeName>,
+    },
+    /// List the models that can be asked, and whether they answer
+    Models,
+    /// List the variables that agents' commands run with, or change some
+    Env(Env),
+    /// List the conversations with agents
+    Sessions(Sessions),
+    /// Look after one turn of a conversation
+    Turn {
+        #[command(subcommand)]
+        action: Turn,
+    },
+    /// List the programs that agents run
+    Jobs(Jobs),
     /// Look after the journal of the project
     Journal {
         #[command(subcommand)]
@@ -194,6 +220,122 @@ pub(crate) struct Ask {
     /// What it is about: a file, or lines of it
     #[arg(long, value_name = "PATH[:A-B]")]
     pub(crate) context: Option<String>,
+    /// Go on in this conversation instead of a new one
+    #[arg(long, value_name = "SESSION", conflicts_with = "model")]
+    pub(crate) session: Option<String>,
+    /// How much the agent may do by itself, instead of the workspace's mode
+    #[arg(long, value_name = "MODE")]
+    pub(crate) mode: Option<ModeName>,
+    /// Stay until what needs an approval is decided elsewhere, instead of ending with exit code 4
+    #[arg(long)]
+    pub(crate) wait: bool,
+}
+
+/// `redline approve` and `redline deny`.
+#[derive(Debug, Args)]
+pub(crate) struct Answer {
+    /// The approval [default: the only one that waits]
+    #[arg(value_name = "APPROVAL")]
+    pub(crate) id: Option<String>,
+    /// Why, told to the agent
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+}
+
+/// Permission modes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ModeName {
+    /// Everything but proposing edits waits for you
+    Manual,
+    /// Nothing runs until a plan is approved; then what the plan lists
+    Plan,
+    /// What can be undone runs by itself, and a turn commits its own edits at its end
+    Auto,
+}
+
+/// `redline env`.
+#[derive(Debug, Args)]
+pub(crate) struct Env {
+    /// Variables to set; running turns take them at their next step
+    #[arg(value_name = "NAME=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// A variable to take out
+    #[arg(long, value_name = "NAME")]
+    pub(crate) unset: Vec<String>,
+}
+
+/// `redline sessions`.
+#[derive(Debug, Args)]
+pub(crate) struct Sessions {
+    #[command(subcommand)]
+    pub(crate) action: Option<SessionAction>,
+    /// Those that were put away, instead of the others
+    #[arg(long)]
+    pub(crate) archived: bool,
+}
+
+/// What can be done to a session.
+#[derive(Debug, Subcommand)]
+pub(crate) enum SessionAction {
+    /// Begin a new conversation with the same past
+    Fork {
+        /// The session
+        #[arg(value_name = "SESSION")]
+        id: String,
+        /// The last turn that the new one remembers [default: all that ended]
+        #[arg(long, value_name = "TURN")]
+        turn: Option<String>,
+    },
+    /// Put a conversation away
+    Archive {
+        /// The session
+        #[arg(value_name = "SESSION")]
+        id: String,
+        /// Bring it back instead
+        #[arg(long)]
+        back: bool,
+    },
+}
+
+/// `redline turn`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Turn {
+    /// Write what the model said as a file that the provider `replay` plays
+    Export {
+        /// The turn
+        #[arg(value_name = "TURN")]
+        id: String,
+        /// Where to write [default: standard output]
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+}
+
+/// `redline jobs`.
+#[derive(Debug, Args)]
+pub(crate) struct Jobs {
+    #[command(subcommand)]
+    pub(crate) action: Option<JobAction>,
+    /// Also those that have ended, the latest 100
+    #[arg(long)]
+    pub(crate) ended: bool,
+}
+
+/// What can be done to a job.
+#[derive(Debug, Subcommand)]
+pub(crate) enum JobAction {
+    /// Print the last of its output
+    Output {
+        /// The job
+        #[arg(value_name = "JOB")]
+        id: String,
+    },
+    /// Stop it, and all that it started
+    Cancel {
+        /// The job
+        #[arg(value_name = "JOB")]
+        id: String,
+    },
 }
 
 /// `redline journal`.

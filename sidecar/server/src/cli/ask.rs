@@ -7,17 +7,19 @@ use super::{
     client::{Client, cancel_body},
     decide::line_range,
     interrupt::on_interrupt,
-    shapes,
-    show::get,
+    shapes::{self, snake},
+    show::{get, status_of},
     terminal::{Paint, Style, clean, clean_lines, fit},
+    waiting::{Left, Patience, Waiting},
 };
 use crate::{
     failure::{Failure, exit},
     wire::write_frame,
 };
 use redline_protocol::v1::{
-    ContentBlock, ErrorInfo, NewSessionParams, NewSessionResult, Position, PromptContext,
-    PromptParams, PromptResult, Range, SessionUpdate, SessionUpdateNotification, StateUpdate,
+    ContentBlock, ErrorInfo, LoadSessionParams, LoadSessionResult, Mode, NewSessionParams,
+    NewSessionResult, Position, PromptContext, PromptParams, PromptResult, Range, SessionState,
+    SessionUpdate, SessionUpdateNotification, SetModeParams, SetModeResult, StateUpdate,
     StopReason, ToolCallContent, ToolCallStatus, ToolCallUpdate, Transaction, method,
 };
 use serde_json::json;
@@ -49,23 +51,32 @@ fn ask(
         .context
         .map(|about| place(client, &about, &root))
         .transpose()?;
-    let session: NewSessionResult = client.request(
-        method::SESSION_NEW,
-        &NewSessionParams {
-            model: options.model,
-            ..NewSessionParams::default()
-        },
-    )?;
-    cancel_on_interrupt(client, &session.session_id)?;
+    let patience = Patience {
+        // What is asked on a terminal is answered there.
+        asks: context.terminal.is_interactive(),
+        waits: options.wait,
+    };
+    let session_id = session(client, options.session, options.model, options.mode)?;
+    cancel_on_interrupt(client, &session_id)?;
     let prompt = PromptParams {
-        session_id: Some(session.session_id.clone()),
+        session_id: Some(session_id),
         text,
         context: about,
         ..PromptParams::default()
     };
     let prompt: PromptResult = client.request(method::SESSION_PROMPT, &prompt)?;
+    if prompt.turn_id.is_empty() {
+        return Ok(carried_out(context, &prompt));
+    }
     let mut turn = Turn::default();
+    let mut waiting = Waiting::new(&prompt.session_id, patience);
     while turn.end.is_none() {
+        if std::mem::take(&mut turn.waits) {
+            turn.end_line(context);
+            if let Some(left) = waiting.attend(context, client)? {
+                return leave(context, client, &prompt, turn, left);
+            }
+        }
         let notification = client.next_notification()?;
         if notification.method != method::SESSION_UPDATE {
             continue;
@@ -81,6 +92,51 @@ fn ask(
     finish(context, client, &prompt, turn)
 }
 
+/// The conversation to ask in: the one that was named, or a new one.
+fn session(
+    client: &mut Client,
+    named: Option<String>,
+    model: Option<String>,
+    mode: Option<args::ModeName>,
+) -> Result<String, Failure> {
+    let mode = mode.map(Mode::from);
+    let Some(session_id) = named else {
+        let params = NewSessionParams {
+            model,
+            mode,
+            ..NewSessionParams::default()
+        };
+        let new: NewSessionResult = client.request(method::SESSION_NEW, &params)?;
+        return Ok(new.session_id);
+    };
+    let params = LoadSessionParams {
+        session_id: session_id.clone(),
+        replay: Some(false),
+    };
+    client.request::<LoadSessionResult>(method::SESSION_LOAD, &params)?;
+    if let Some(mode_id) = mode {
+        let params = SetModeParams {
+            session_id: Some(session_id.clone()),
+            mode_id,
+        };
+        client.request::<SetModeResult>(method::SESSION_SET_MODE, &params)?;
+    }
+    Ok(session_id)
+}
+
+/// Prints what a prompt did that was for Redline, not for a model.
+fn carried_out(context: &mut Context<'_>, prompt: &PromptResult) -> i32 {
+    let message = prompt.message.as_deref().unwrap_or_default();
+    if context.terminal.json {
+        context.terminal.object(&json!({
+            "session": prompt.session_id, "turn": null, "text": message, "end": "done",
+        }));
+    } else {
+        context.terminal.say(&format!("{}\n", clean_lines(message)));
+    }
+    exit::DONE
+}
+
 /// What a turn has said so far.
 #[derive(Debug, Default)]
 struct Turn {
@@ -88,6 +144,8 @@ struct Turn {
     transactions: Vec<String>,
     usage: Option<(u64, u64)>,
     end: Option<(StopReason, Option<ErrorInfo>)>,
+    /// Something waits for a decision that may not have been asked for yet.
+    waits: bool,
     /// Titles of calls that run, by id.
     running: HashMap<String, String>,
     in_line: bool,
@@ -122,6 +180,10 @@ impl Turn {
                 self.usage = Some((usage.input_tokens, usage.output_tokens));
             }
             SessionUpdate::StateUpdate(StateUpdate {
+                state: SessionState::RequiresAction,
+                ..
+            }) => self.waits = true,
+            SessionUpdate::StateUpdate(StateUpdate {
                 stop_reason: Some(reason),
                 error,
                 ..
@@ -143,6 +205,7 @@ impl Turn {
         if status == ToolCallStatus::Pending && call.approval_id.is_none() {
             return;
         }
+        self.waits |= call.approval_id.is_some() && status == ToolCallStatus::Pending;
         // The title of a call that runs says what it is about.
         let running = self.running.remove(&call.tool_call_id);
         let title = running.or(call.title).unwrap_or_default();
@@ -206,6 +269,36 @@ fn tool_line(title: &str, name: &str, status: ToolCallStatus, detail: Option<&st
     }
 }
 
+/// Ends the command while the turn waits for a decision that nobody can give here.
+fn leave(
+    context: &mut Context<'_>,
+    client: &mut Client,
+    prompt: &PromptResult,
+    turn: Turn,
+    left: Left,
+) -> Result<i32, Failure> {
+    let shared = status_of(client).is_ok_and(|status| !status.in_process);
+    let failure = left.failure(shared);
+    if !context.terminal.json {
+        return Err(failure);
+    }
+    let found = proposed(client, &turn)?;
+    context.terminal.object(&json!({
+        "session": prompt.session_id,
+        "turn": prompt.turn_id,
+        "text": turn.text,
+        "transaction": found.first().map(shapes::Transaction::from),
+        "approvals": snake(&left.approvals)?,
+        "end": "waits",
+        "error": failure,
+    }));
+    Ok(failure.exit())
+}
+
+fn proposed(client: &mut Client, turn: &Turn) -> Result<Vec<Transaction>, Failure> {
+    turn.transactions.iter().map(|id| get(client, id)).collect()
+}
+
 /// Says how the turn ended and what waits for review.
 fn finish(
     context: &mut Context<'_>,
@@ -213,11 +306,7 @@ fn finish(
     prompt: &PromptResult,
     turn: Turn,
 ) -> Result<i32, Failure> {
-    let found: Vec<Transaction> = turn
-        .transactions
-        .iter()
-        .map(|id| get(client, id))
-        .collect::<Result<_, _>>()?;
+    let found = proposed(client, &turn)?;
     let (reason, error) = turn.end.unwrap_or((StopReason::EndTurn, None));
     let failed = failure(reason, error);
     if context.terminal.json {

@@ -4,6 +4,38 @@
 
 use redline_protocol::v1;
 use serde::Serialize;
+use serde_json::Value;
+
+use crate::failure::Failure;
+
+/// A wire type in the spelling of `--json`: `session_id` for `sessionId`. Values stay as they are.
+///
+/// Only for types without maps, whose keys would be data.
+pub(crate) fn snake(value: &impl Serialize) -> Result<Value, Failure> {
+    serde_json::to_value(value)
+        .map(spell)
+        .map_err(|error| Failure::internal(format!("an answer cannot be printed: {error}")))
+}
+
+fn spell(value: Value) -> Value {
+    match value {
+        Value::Array(all) => all.into_iter().map(spell).collect(),
+        Value::Object(fields) => {
+            let spelled = fields.into_iter().map(|(name, value)| {
+                let mut key = String::with_capacity(name.len() + 4);
+                for c in name.chars() {
+                    if c.is_ascii_uppercase() {
+                        key.push('_');
+                    }
+                    key.push(c.to_ascii_lowercase());
+                }
+                (key, spell(value))
+            });
+            Value::Object(spelled.collect())
+        }
+        other => other,
+    }
+}
 
 /// One transaction.
 #[derive(Debug, Serialize)]

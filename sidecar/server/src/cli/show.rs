@@ -1,4 +1,4 @@
-//! `redline show`, `status` and `approvals`: what waits, and what it would do.
+//! `redline show` and `status`: what waits, and what it would do.
 //!
 //! Owns: what is listed, and in which words. Must not know: how a diff looks; [`super::render`] does.
 
@@ -52,26 +52,6 @@ pub(crate) fn status(context: &mut Context<'_>) -> Result<i32, Failure> {
     }
     let text = status_text(context, &status);
     context.terminal.say(&text);
-    Ok(exit::DONE)
-}
-
-/// Prints the approvals that wait.
-pub(crate) fn approvals(context: &mut Context<'_>) -> Result<i32, Failure> {
-    let mut client = context.client()?;
-    let status = status_of(&mut client);
-    client.close();
-    let status = status?;
-    if context.terminal.json {
-        context
-            .terminal
-            .object(&json!({ "approvals": status.approvals }));
-    } else if status.approvals.is_empty() {
-        context.terminal.say("no approval waits\n");
-    } else {
-        let mut text = status.approvals.join("\n");
-        text.push('\n');
-        context.terminal.say(&text);
-    }
     Ok(exit::DONE)
 }
 

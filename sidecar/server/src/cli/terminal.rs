@@ -217,6 +217,16 @@ impl Terminal {
             .filter(|error| error.kind() != io::ErrorKind::BrokenPipe)
     }
 
+    /// Whether a person reads what is said and can answer.
+    pub(crate) fn is_interactive(&self) -> bool {
+        let person = io::stdin().is_terminal() && io::stdout().is_terminal();
+        match self.ends {
+            Ends::Process => person && !self.json,
+            #[cfg(test)]
+            Ends::Test { .. } => !self.json,
+        }
+    }
+
     /// Asks a question; gives the answer without its line ending, or `None` at the end of input.
     pub(crate) fn ask(&mut self, question: &str) -> Option<String> {
         self.say(&self.paint.text(Style::Prompt, question));
