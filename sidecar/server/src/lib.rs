@@ -16,7 +16,7 @@
 //! - [`host`]: hubs composed from what the user configured
 //! - [`hubs`], `hub`: one hub for each workspace: its documents, anchors, transactions, turns
 //! - [`lsp`]: one connection, from bytes to a hub's events and back
-//! - `setup`: what the user has set up, as it is now; [`env`]: the environment of a client
+//! - `setup`: what the user has set up, as it is now; [`mod@env`]: the environment of a client
 //! - `models`: from the configuration to a provider; `clock`: time and ids
 //! - [`config`], [`paths`], [`log`], [`crash`]: what belongs to the user
 //! - [`doctor`], [`demo`]: the set-up checked, the product shown
