@@ -12,12 +12,13 @@ use redline_workspace::{
 
 use crate::*;
 
-struct Numbers(AtomicU64);
+struct Numbers;
 
 impl Ids for Numbers {
     fn next(&self, prefix: &str) -> String {
-        // Jobs are found by their ids, also among those of other processes.
-        let count = self.0.fetch_add(1, Ordering::Relaxed);
+        static COUNT: AtomicU64 = AtomicU64::new(1);
+        // Jobs are found by their ids, also among those of other tests and processes.
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
         format!("{prefix}{:010}{count:016}", std::process::id())
     }
 }
@@ -45,7 +46,7 @@ fn shell(files: &[(&str, &str)]) -> Shell {
 
 fn shell_with(ground: Ground, changes: ChangeLimits) -> Shell {
     let saves = Arc::new(Saves::default());
-    let ids = Arc::new(Numbers(AtomicU64::new(1)));
+    let ids = Arc::new(Numbers);
     let options = JobOptions {
         changes,
         saves: saves.clone(),
