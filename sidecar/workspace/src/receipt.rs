@@ -38,8 +38,6 @@ impl Action {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "state")]
 pub enum Outcome {
-    /// Recorded before anything was touched.
-    Prepared,
     /// Everything was done.
     Complete,
     /// Nothing of it holds; `note` says why and what was put back.

@@ -10,9 +10,9 @@ mod draft;
 mod error;
 mod standing;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use redline_edits::{HunkId, OperationKind};
+use redline_edits::HunkId;
 use serde_json::json;
 
 use crate::boundary::Batch;
@@ -87,16 +87,6 @@ pub struct Undo {
     pub refusals: Vec<Refusal>,
     /// An earlier one that met conflicts and waits for review: withdraw what waits of it once this goes ahead.
     pub replaces: Option<String>,
-}
-
-impl Undo {
-    /// Paths that it changes, each with what happens to it.
-    pub fn paths(&self) -> BTreeMap<&str, &OperationKind> {
-        self.transaction
-            .files()
-            .map(|file| (file.path.as_str(), &file.operation))
-            .collect()
-    }
 }
 
 impl Workspace {

@@ -68,13 +68,6 @@ pub enum CommitError {
         /// What could not be put back, each with the reason. Empty: everything was, verified by hash.
         left: Vec<String>,
     },
-    /// Everything was done, and the record of it could not be completed; the next start completes it.
-    #[error("the changes were made, but not recorded in full: {source}")]
-    Unrecorded {
-        /// Why.
-        #[source]
-        source: StoreError,
-    },
 }
 
 impl CommitError {
@@ -87,7 +80,7 @@ impl CommitError {
             Self::Stale { .. } => "STALE_HUNK",
             Self::Outdated { .. } => "STALE_VERSION",
             Self::Refused { source } => source.code(),
-            Self::Store { source } | Self::Unrecorded { source } => source.code(),
+            Self::Store { source } => source.code(),
             Self::Failed { code, .. } => code,
         }
     }
@@ -105,7 +98,7 @@ impl CommitError {
                 "ask for the undo or redo again; it takes the place of this one"
             }
             Self::Refused { source } => source.hint(),
-            Self::Store { source } | Self::Unrecorded { source } => source.hint(),
+            Self::Store { source } => source.hint(),
             Self::Failed { left, .. } if left.is_empty() => {
                 "everything is as it was; remove the cause, then accept again"
             }

@@ -305,19 +305,6 @@ impl<'a> Transactions<'a> {
         Ok((found, aside))
     }
 
-    /// Ids of the newest transactions, settled ones included, newest first.
-    ///
-    /// # Errors
-    ///
-    /// Those of the store.
-    pub fn newest(&self, most: usize) -> Result<Vec<String>, StoreError> {
-        let names = self.store().list(&StorePath::new("transactions")?)?;
-        let ids = names
-            .into_iter()
-            .filter(|(name, folder)| *folder && !name.contains(".corrupt"));
-        Ok(ids.map(|(name, _)| name).rev().take(most).collect())
-    }
-
     /// Ids of the transactions that journal records speak of, each once, in order.
     pub fn changed_in(records: &[crate::journal::Record]) -> Vec<String> {
         let mut ids: Vec<String> = Vec::new();
