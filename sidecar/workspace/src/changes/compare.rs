@@ -2,7 +2,7 @@
 
 use redline_edits::{decode, diff_lines};
 
-use super::scan::Scan;
+use super::scan::{Pair, Scan};
 use super::{Before, ChangeLimits, Gap};
 use crate::boundary::{Batch, WorkspacePath, WorkspaceRoot};
 use crate::checkpoint::{Edit, What, apply};
@@ -48,23 +48,15 @@ pub(super) fn compare(
         batch: root.batch(),
         root,
         before,
-        after,
     };
     let mut found = Found::default();
     let mut bytes = 0;
-    let both = before.scan.files.keys().chain(
-        after
-            .files
-            .keys()
-            .filter(|path| !before.scan.files.contains_key(*path)),
-    );
-    let mut paths: Vec<&WorkspacePath> = both.collect();
-    paths.sort_unstable();
-    for path in paths {
-        if comparing.is_untouched(path) {
+    for pair in before.scan.with(after) {
+        if comparing.is_untouched(pair) {
             continue;
         }
-        match comparing.look(path) {
+        let path = pair.path;
+        match comparing.look(pair) {
             Ok(None) => {}
             Ok(Some(_)) if found.changes.len() >= limits.paths => found.gaps.push(Gap {
                 path: path.to_string(),
@@ -91,7 +83,6 @@ struct Comparing<'a> {
     batch: Batch,
     root: &'a WorkspaceRoot,
     before: &'a Before,
-    after: &'a Scan,
 }
 
 /// A file's identity and its bytes (a link's: its target).
@@ -102,31 +93,31 @@ struct State {
 
 impl Comparing<'_> {
     /// Whether the file system says that nothing happened to it, in a way that can be relied on.
-    fn is_untouched(&self, path: &WorkspacePath) -> bool {
-        let (before, after) = (self.before.scan.files.get(path), self.after.files.get(path));
-        match (before, after) {
+    fn is_untouched(&self, pair: Pair<'_>) -> bool {
+        match (pair.before, pair.after) {
             (Some(before), Some(after)) => before == after && !self.before.scan.is_racy(before),
             _ => false,
         }
     }
 
-    fn look(&self, path: &WorkspacePath) -> Result<Option<Changed>, Gap> {
+    fn look(&self, pair: Pair<'_>) -> Result<Option<Changed>, Gap> {
+        let path = pair.path;
         if let Some(rule) = self.root.protection(path) {
-            return match self.is_same_look(path) {
+            return match is_same_look(pair) {
                 true => Ok(None),
                 false => Err(gap(path, &format!("is protected: {rule}"))),
             };
         }
-        let after = match self.after.files.get(path) {
+        let after = match pair.after {
             None => None,
             Some(stat) => self.now(path, stat)?,
         };
-        let before = match self.before.scan.files.get(path) {
+        let before = match pair.before {
             None => None,
             Some(stat) => match self.then(path, stat) {
                 Ok(state) => Some(state),
                 // Not kept; but then it may only have been touched.
-                Err(_) if self.is_same_look(path) => return Ok(None),
+                Err(_) if is_same_look(pair) => return Ok(None),
                 Err(gap) => return Err(gap),
             },
         };
@@ -174,15 +165,6 @@ impl Comparing<'_> {
             text_after: text_after.filter(|_| after.is_some()),
             committed: false,
         }))
-    }
-
-    fn is_same_look(&self, path: &WorkspacePath) -> bool {
-        let of = |scan: &Scan| {
-            scan.files
-                .get(path)
-                .map(|stat| (stat.len, stat.mode, stat.ino, stat.modified_ns))
-        };
-        of(&self.before.scan) == of(self.after)
     }
 
     /// What it holds now; None when it is gone after all.
@@ -257,6 +239,13 @@ impl Comparing<'_> {
             .map(str::to_owned)
             .collect()
     }
+}
+
+/// Whether it looks as before, as far as can be told without its content.
+fn is_same_look(pair: Pair<'_>) -> bool {
+    let of =
+        |stat: Option<&Stat>| stat.map(|stat| (stat.len, stat.mode, stat.ino, stat.modified_ns));
+    of(pair.before) == of(pair.after)
 }
 
 fn gap(path: &WorkspacePath, reason: &str) -> Gap {

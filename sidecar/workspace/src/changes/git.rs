@@ -15,6 +15,8 @@ pub(super) struct Tracked {
     repository: git2::Repository,
     /// By path from the workspace's root.
     entries: HashMap<String, Entry>,
+    /// The same paths, sorted as paths of the workspace are.
+    paths: Vec<String>,
     /// When the index was written.
     written_ns: i128,
     /// Modes of files mean something.
@@ -47,6 +49,7 @@ impl Tracked {
         let index = repository.index().ok()?;
         let written_ns = modified_ns(index.path()?)?;
         let mut entries = HashMap::with_capacity(index.len());
+        let mut paths = Vec::with_capacity(index.len());
         for entry in index.iter() {
             if entry.flags & STAGE != 0 || entry.flags_extended & NOT_THERE != 0 {
                 continue;
@@ -63,7 +66,9 @@ impl Tracked {
                 changed: (entry.ctime.seconds(), entry.ctime.nanoseconds()),
             };
             entries.insert(path.to_owned(), kept);
+            paths.push(path.to_owned());
         }
+        paths.sort_unstable();
         let has_modes = repository
             .config()
             .and_then(|config| config.get_bool("core.filemode"))
@@ -71,14 +76,15 @@ impl Tracked {
         Some(Self {
             repository,
             entries,
+            paths,
             written_ns,
             has_modes,
         })
     }
 
-    /// Every tracked path.
+    /// Every tracked path, sorted.
     pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
-        self.entries.keys().map(String::as_str)
+        self.paths.iter().map(String::as_str)
     }
 
     /// Whether the file is as it stands in the index.

@@ -100,7 +100,7 @@ impl Shadow {
             gaps: HashMap::new(),
         };
         let mut total = 0;
-        for (path, stat) in &scan.files {
+        for (path, stat) in scan.files() {
             if is_clean(path.as_str(), stat) {
                 continue;
             }
