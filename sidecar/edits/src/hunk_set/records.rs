@@ -9,7 +9,9 @@ use std::ops::Range;
 use ropey::Rope;
 use serde::{Deserialize, Serialize};
 
-use super::{Entry, HunkSet, Region, change::accepted, change_of, own::Ownership};
+use super::{
+    Entry, HunkSet, Region, change::accepted, change_of, evaluate::overlaps, own::Ownership,
+};
 use crate::{
     hunk::{ConflictInfo, Hunk, HunkId, HunkState},
     linewise,
@@ -200,15 +202,24 @@ impl HunkSet {
         wanted: impl Fn(&Entry) -> bool,
         kind: Ownership,
     ) -> Rope {
-        let mut keys = Vec::new();
-        let mut states = Vec::new();
+        let mut keys: Vec<u32> = Vec::new();
         for slot in 0..self.anchors.len() {
             let key = self.anchors.key(slot);
-            if let Some(entry) = self.entry(key).filter(|entry| wanted(entry)) {
-                states.push(entry.hunk.state.clone());
-                keys.push(key);
+            if !self.entry(key).is_some_and(&wanted) {
+                continue;
             }
+            // Of two that did the same at one place, one did it, and the other was found done.
+            let double = keys.pop_if(|last| overlaps(&self.range_of(*last), &self.range_of(key)));
+            let is_by_hand = |key: u32| {
+                let entry = self.entry(key);
+                entry.is_some_and(|entry| entry.hunk.state == accepted(true))
+            };
+            keys.push(double.filter(|double| !is_by_hand(*double)).unwrap_or(key));
         }
+        let states: Vec<HunkState> = keys
+            .iter()
+            .filter_map(|key| Some(self.entry(*key)?.hunk.state.clone()))
+            .collect();
         for &key in &keys {
             // As it was when the snapshot was taken.
             self.turn(

@@ -49,3 +49,26 @@ fn records_that_do_not_fit_are_named() {
     let error = HunkSet::restore(&desk.text, records).unwrap_err();
     assert_eq!(error.code(), "STORE_CORRUPT");
 }
+
+#[test]
+fn what_two_hunks_did_at_one_place_is_replayed_once() {
+    let mut desk = Desk::new("0\na\n0\n");
+    desk.propose("0\na\nX\n");
+    desk.set.reject(&HunkId::new("h1")).unwrap();
+    desk.propose("0\na\nX\n");
+    // Which of the equal lines went cannot be told.
+    desk.drift("0\na\n0\n0\n");
+    desk.set.reopen(&HunkId::new("h1")).unwrap();
+    let snapshot = desk.text.clone();
+    desk.set.snapshot(&snapshot);
+    desk.accept("h1");
+    desk.check(expect![[r#"
+        h1@1 2..3 accepted "0\n" -> "X\n"
+        h2@1 2..3 by-hand "0\n" -> "X\n"
+    "#]]);
+    let (restored, text) = HunkSet::restore(&snapshot, desk.set.records()).unwrap();
+    assert_eq!(text, desk.text);
+    let states =
+        |set: &HunkSet| -> Vec<HunkState> { set.iter().map(|hunk| hunk.state.clone()).collect() };
+    assert_eq!(states(&restored), states(&desk.set));
+}
