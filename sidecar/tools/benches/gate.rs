@@ -15,7 +15,8 @@ use std::sync::Arc;
 
 use divan::{Bencher, black_box};
 use redline_tools::gate::{
-    Ceiling, Circumstances, Mode, Place, PlanStanding, Policy, RulesSpec, Standing, Target, Verdict,
+    Ceiling, Circumstances, Mode, Place, PlanStanding, Policy, RulesSpec, Standing, Target,
+    Verdict, effect_of,
 };
 use redline_tools::{Class, CommandLine, MutationKind, Operation};
 use redline_workspace::{
@@ -50,10 +51,16 @@ fn policy() -> Policy {
 }
 
 fn operation(kind: MutationKind, argv: &[&str], paths: &[&str]) -> Operation {
+    let owned: Vec<String> = argv.iter().map(|&one| one.to_owned()).collect();
+    let class = owned
+        .split_first()
+        .map_or(Class::Reversible, |(program, arguments)| {
+            effect_of(program, arguments, "/home/u/project").class
+        });
     Operation {
         tool: "workspace_command".into(),
         kind,
-        class: Class::Outside,
+        class,
         reads_only: false,
         arguments: json!({"program": argv.first(), "arguments": argv}),
         paths: paths.iter().map(|&path| path.to_owned()).collect(),
@@ -111,11 +118,10 @@ fn call(name: &str) -> (Operation, Verdict) {
             operation(MutationKind::Command, &["make", "all"], &[]),
             Verdict::Stage,
         ),
-        _ => {
-            let mut edit = operation(MutationKind::Transaction, &[], &["docs3/guide/a.txt"]);
-            edit.class = Class::Reversible;
-            (edit, Verdict::Allow)
-        }
+        _ => (
+            operation(MutationKind::Transaction, &[], &["docs3/guide/a.txt"]),
+            Verdict::Allow,
+        ),
     }
 }
 

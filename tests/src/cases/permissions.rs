@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use redline_tools::gate::{
     Admission, Ceiling, CommandSpec, GateHost, GatedCall, Gatekeeper, Mode, Policy, RuleSpec,
-    RulesSpec, SessionGate, Start, files_of_command,
+    RulesSpec, SessionGate, Start, effect_of, files_of_command,
 };
-use redline_tools::{Class, CommandLine, ErrorCode, MutationKind, Operation, Status, ToolError};
+use redline_tools::{CommandLine, ErrorCode, MutationKind, Operation, Status, ToolError};
 use redline_workspace::{
     Ids, JournalOptions, Programs, RootOptions, SealKey, Voice, Workspace, WorkspaceOptions,
 };
@@ -163,7 +163,11 @@ impl Player {
 
     fn refused(&mut self, when: When, error: &ToolError) {
         let mut event = Event::coded(when, error.code.as_str());
-        if error.code == ErrorCode::ApprovalDenied {
+        let is_denied = matches!(
+            error.code,
+            ErrorCode::ApprovalDenied | ErrorCode::ProtectedPath | ErrorCode::OutsideWorkspace
+        );
+        if is_denied {
             event.outcomes.push("deny");
         }
         self.events.push(event);
@@ -183,13 +187,14 @@ impl Player {
         let found = Programs::default()
             .resolve(root, program, None, path.as_deref())
             .ok();
+        let effect = effect_of(program, arguments, &root.path().to_string_lossy());
         Ok(Operation {
             tool: "workspace_command".to_owned(),
             kind: MutationKind::Command,
-            class: Class::Outside,
+            class: effect.class,
             reads_only: false,
             arguments: json!({"program": program, "arguments": arguments}),
-            paths: Vec::new(),
+            paths: effect.writes,
             hosts: Vec::new(),
             base_revisions: files_of_command(root, "", program, arguments),
             command: Some(CommandLine {

@@ -7,11 +7,13 @@
 //! options   the table of programs and their options       screen    a command held against it
 //! git       global options, subcommands                   scripts   the small languages of sed and awk
 //! inner     the commands that a command runs              class     how far a command reaches
+//! known     all of it by a program's name
 //! ```
 
 mod class;
 mod git;
 mod inner;
+mod known;
 mod options;
 mod screen;
 mod scripts;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::{
     Ceiling, Decision, Doubt, Facts, Judgement, Mode, Place, PlanStanding, Row, RuleError, Rules,
-    RulesSpec, Standing, Target, Verdict, decide, effect_of,
+    RulesSpec, Standing, Target, Verdict, decide,
 };
 use crate::{Class, Envelope, ErrorCode, Operation, OperationHash, Status, ToolError};
 use serde_json::{Value, json};
@@ -38,7 +38,7 @@ pub struct Circumstances<'a> {
 pub struct Answer {
     /// The decision.
     pub decision: Decision,
-    /// The operation's class, as whoever knows it best says.
+    /// The operation's class, as the rule that allows it declares it, if one does.
     pub class: Class,
     /// The deny rule that decided.
     pub rule: Option<String>,
@@ -67,15 +67,8 @@ impl Policy {
             rule,
             doubt,
         } = self.rules.judge(operation, &now.place);
-        // Whoever asks may not know its command as well as the gate does, or as the user's rule.
-        let known = match &operation.command {
-            Some(command) => effect_of(&command.program, &command.arguments, now.place.root).class,
-            None => operation.class,
-        };
-        let class = class
-            .unwrap_or(Class::Outside)
-            .min(known)
-            .min(operation.class);
+        // A rule knows better than whoever made the operation, but only that less is at stake.
+        let class = class.map_or(operation.class, |declared| declared.min(operation.class));
         let decision = decide(&Facts {
             mode: now.mode,
             kind: operation.kind,

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::command::words_of;
 use super::{
     Admission, Answer, Circumstances, Claim, GatedCall, Gatekeeper, Mode, Place, PlanStanding,
-    Policy, Row, Standing, Start, Target, Verdict, effect_of, pending_envelope, stale_approval,
+    Policy, Row, Standing, Start, Target, Verdict, pending_envelope, stale_approval,
 };
 use crate::plan::Coverage;
 use crate::{CommandLine, ErrorCode, MutationKind, Operation, OperationHash, ToolError};
@@ -238,30 +238,16 @@ impl From<ApprovalError> for ToolError {
     }
 }
 
-/// Where an operation would write, as far as it is known: its paths, and those that its command plainly writes.
+/// Where an operation would write, as far as its paths say.
 pub fn target(root: &WorkspaceRoot, operation: &Operation) -> Target {
     let mut found = Target::Free;
     let batch = root.batch();
-    let mut look = |path: &str| match batch.admit_write(path) {
-        Err(PathError::Protected { .. }) => found = Target::Protected,
-        Err(PathError::Outside { .. }) if found == Target::Free => found = Target::Outside,
-        // Anything else is the tool's to report when it comes to it.
-        Ok(_) | Err(_) => {}
-    };
-    operation.paths.iter().for_each(|path| look(path));
-    if let Some(command) = &operation.command {
-        let text = root.path().to_string_lossy();
-        let effect = effect_of(&command.program, &command.arguments, &text);
-        for path in effect.writes {
-            match path.strip_prefix(&format!("{text}/")) {
-                Some(below) => look(below),
-                None if operation.cwd.is_empty() => look(path.trim_start_matches("./")),
-                None => look(&format!(
-                    "{}/{}",
-                    operation.cwd,
-                    path.trim_start_matches("./")
-                )),
-            }
+    for path in &operation.paths {
+        match batch.admit_write(path) {
+            Err(PathError::Protected { .. }) => return Target::Protected,
+            Err(PathError::Outside { .. }) => found = Target::Outside,
+            // Anything else is the tool's to report when it comes to it.
+            Ok(_) | Err(_) => {}
         }
     }
     found

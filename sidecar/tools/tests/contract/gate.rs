@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use redline_tools::gate::{Ceiling, GateHost, Mode, Policy, RulesSpec, SessionGate};
+use redline_tools::gate::{Ceiling, GateHost, Mode, Policy, RulesSpec, SessionGate, effect_of};
 use redline_tools::{
     CallContext, Class, Envelope, ErrorCode, MutationKind, Operation, Schema, Status, Tool,
     ToolError, ToolSet,
@@ -449,10 +449,16 @@ impl redline_tools::gate::Gatekeeper for Stopping<'_> {
 #[test]
 fn a_command_of_the_user_s_own_rule_runs_and_its_evil_twin_asks() {
     let session = Session::new(Mode::Manual, json!({"allow": [{"command": "git log"}]}));
+    let owned = |arguments: &[&str]| {
+        arguments
+            .iter()
+            .map(|&one| one.to_owned())
+            .collect::<Vec<_>>()
+    };
     let operation = |arguments: &[&str]| Operation {
         tool: "workspace_command".into(),
         kind: MutationKind::Command,
-        class: Class::Outside,
+        class: effect_of("git", &owned(arguments), "/p").class,
         reads_only: false,
         arguments: json!({}),
         paths: vec![],
@@ -461,7 +467,7 @@ fn a_command_of_the_user_s_own_rule_runs_and_its_evil_twin_asks() {
             program: "git".into(),
             resolved: "/usr/bin/git".into(),
             revision: String::new(),
-            arguments: arguments.iter().map(|&one| one.to_owned()).collect(),
+            arguments: owned(arguments),
             env: BTreeMap::new(),
         }),
         base_revisions: BTreeMap::new(),

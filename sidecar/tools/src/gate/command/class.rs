@@ -1,9 +1,7 @@
 //! How far a command reaches, as far as its tokens tell: an estimate for the ceiling, never a promise. What a
 //! sandbox confines, it confines; without one a program that stays inside by its name may still not.
 
-use std::collections::HashMap;
-use std::sync::LazyLock;
-
+use super::known::known;
 use super::screen::{RUNS, findings};
 use super::{base_name, git, inner};
 use crate::Class;
@@ -357,11 +355,11 @@ fn class_of(tokens: &[&str], root: &str, depth: usize, writes: &mut Vec<String>)
     class
 }
 
-static BY_NAME: LazyLock<HashMap<&'static str, Class>> = LazyLock::new(|| {
+/// The programs whose class is that of all their uses.
+pub(super) fn by_purpose() -> impl Iterator<Item = (&'static str, Class)> {
     let readers = READERS.iter().map(|name| (*name, Class::Reversible));
-    let local = LOCAL.iter().map(|name| (*name, Class::Workspace));
-    readers.chain(local).collect()
-});
+    readers.chain(LOCAL.iter().map(|name| (*name, Class::Workspace)))
+}
 
 fn by_name(name: &str, tokens: &[&str]) -> Class {
     if name == "git" {
@@ -377,8 +375,8 @@ fn by_name(name: &str, tokens: &[&str]) -> Class {
             Class::Workspace
         };
     }
-    if let Some(class) = BY_NAME.get(name) {
-        return *class;
+    if let Some(class) = known(name).class {
+        return class;
     }
     let subcommand = tokens[1..]
         .iter()
@@ -404,7 +402,9 @@ fn reaches_out(token: &str, root: &str) -> bool {
         },
         None => token,
     };
-    value.contains("://") || leaves(value, root)
+    // Most tokens are words: they name no place at all.
+    let names_a_place = value.bytes().any(|byte| matches!(byte, b'/' | b'.' | b'~'));
+    names_a_place && (value.contains("://") || leaves(value, root))
 }
 
 /// Whether a path leads out of the workspace, wherever in it it starts from.

@@ -1,6 +1,6 @@
 //! What is known of git: a rule for `git diff` covers that subcommand with harmless options, and nothing in front of it.
 
-use super::screen::{Finding, RUNS, WRITES, is_option};
+use super::screen::{Finding, RUNS, WRITES};
 
 /// Options before the subcommand that change nothing about what runs.
 const HARMLESS: &[&str] = &[
@@ -175,7 +175,7 @@ fn problem(command: &str, token: &str) -> Option<&'static str> {
     if !token.starts_with('-') {
         return None;
     }
-    if token.contains("%G") {
+    if token.contains('%') && token.contains("%G") {
         return Some("asks for signatures, for which git runs what is configured");
     }
     let (letters, valued) = letters_of(command);
@@ -189,10 +189,12 @@ fn problem(command: &str, token: &str) -> Option<&'static str> {
                 _ => RUNS,
             });
     }
-    if token == NOT_MEANT {
+    let given = token.split('=').next().unwrap_or(token);
+    if token == NOT_MEANT || given == "--" {
         return None;
     }
-    let is = |list: &[&str]| list.iter().any(|entry| is_option(token, entry, ""));
+    // git takes any beginning of a long option that is not another's.
+    let is = |list: &[&str]| list.iter().any(|entry| entry.starts_with(given));
     if is(RUN) {
         Some(RUNS)
     } else if is(WRITE) {

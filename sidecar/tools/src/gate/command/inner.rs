@@ -2,11 +2,14 @@
 //!
 //! For rules that forbid. What is not found here is not let through by it: see the table for what makes an allow rule ask.
 
+use super::known::known;
 use super::{base_name, git};
 use crate::gate::shell;
 
-/// Programs that run what their arguments say: name, options with a value, operands before the command.
-const WRAPPERS: &[(&str, &[&str], usize)] = &[
+/// A program that runs what its arguments say: name, options with a value, operands before the command.
+pub(super) type Wrapper = (&'static str, &'static [&'static str], usize);
+
+pub(super) const WRAPPERS: &[Wrapper] = &[
     ("env", &["-u", "-C", "--unset", "--chdir"], 0),
     ("nice", &["-n", "--adjustment"], 0),
     ("ionice", &["-c", "-n", "-p", "--class", "--classdata"], 0),
@@ -84,7 +87,7 @@ const WRAPPERS: &[(&str, &[&str], usize)] = &[
     ("npx", &["-p", "-c", "--package"], 0),
 ];
 
-const SHELLS: &[&str] = &["sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish"];
+pub(super) const SHELLS: &[&str] = &["sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish"];
 
 /// Commands inside commands that are followed.
 const DEPTH: usize = 6;
@@ -118,12 +121,13 @@ fn each(tokens: &[&str], depth: usize, see: &mut dyn FnMut(&[&str]) -> bool) -> 
         }
         return false;
     }
-    if let Some((_, valued, operands)) = WRAPPERS.iter().find(|(wrapper, ..)| *wrapper == name) {
+    let known = known(name);
+    if let Some((_, valued, operands)) = known.wraps {
         let inner = wrapped(&tokens[1..], valued, *operands);
         return each(inner, depth + 1, see)
             || by_option(tokens, &["-S", "--split-string", "-c"], depth, see);
     }
-    if SHELLS.contains(&name) || matches!(name, "su" | "script" | "eval") {
+    if known.is_shell || matches!(name, "su" | "script" | "eval") {
         return match name {
             "eval" => script(&tokens[1..].join(" "), depth, see),
             _ => by_option(tokens, &["-c", "--command"], depth, see),

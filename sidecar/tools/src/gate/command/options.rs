@@ -4,9 +4,6 @@
 //! also inside a cluster), `=-word` (exactly that token, with a `=value` at most). What a program does by its very nature is no
 //! entry: who allows `touch` wants files touched.
 
-use std::collections::HashMap;
-use std::sync::LazyLock;
-
 /// What is known of some programs that take their options the same way.
 #[derive(Debug)]
 pub(super) struct Program {
@@ -28,16 +25,6 @@ const PLAIN: Program = Program {
     valued: "",
     ignores_double_dash: false,
 };
-
-/// The program of that name, without its folder.
-pub(super) fn known(name: &str) -> Option<&'static Program> {
-    static BY_NAME: LazyLock<HashMap<&'static str, &'static Program>> = LazyLock::new(|| {
-        let each =
-            |program: &'static Program| program.names.iter().map(move |name| (*name, program));
-        PROGRAMS.iter().flat_map(each).collect()
-    });
-    BY_NAME.get(name).copied()
-}
 
 pub(super) const PROGRAMS: &[Program] = &[
     // Files and text.

@@ -1,6 +1,7 @@
 //! A command held against the table: which of its tokens make it run another program or write a file.
 
-use super::{base_name, git, options, scripts};
+use super::known::known;
+use super::{base_name, git, scripts};
 
 /// A token that makes a command do more than its name says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +34,8 @@ pub(in super::super) fn findings(
         return false;
     };
     let name = base_name(program);
-    if options::RUNNERS.contains(&name) && found(Finding::new(0, tokens.len(), RUNS)) {
+    let known = known(name);
+    if known.is_runner && found(Finding::new(0, tokens.len(), RUNS)) {
         return true;
     }
     if name == "git" {
@@ -47,13 +49,16 @@ pub(in super::super) fn findings(
     if by_script.is_some_and(|(at, why)| found(Finding::new(at + 1, at + 2, why))) {
         return true;
     }
-    let Some(known) = options::known(name) else {
+    let Some(known) = known.options else {
         return false;
     };
     if has_wild_words && found(wild(tokens)) {
         return true;
     }
     for (at, token) in arguments.iter().enumerate() {
+        if !token.starts_with('-') {
+            continue;
+        }
         if *token == "--" && !known.ignores_double_dash {
             return false;
         }
@@ -93,6 +98,10 @@ pub(super) fn is_option(token: &str, entry: &str, valued: &str) -> bool {
         let Some(given) = token.strip_prefix("--") else {
             return false;
         };
+        // Most entries end here.
+        if given.as_bytes().first() != long.as_bytes().first() {
+            return false;
+        }
         let given = given.split('=').next().unwrap_or(given);
         // Most programs take any beginning of a long option that is not another's.
         return !given.is_empty() && long.starts_with(given);

@@ -1,5 +1,6 @@
 //! One list of rules, indexed by the program that a rule names.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use globset::{GlobSet, GlobSetBuilder};
@@ -144,7 +145,7 @@ impl List {
         let mut found = None;
         let mut see = |tokens: &[&str]| {
             found = found.or_else(|| {
-                self.for_program(&base_name(tokens[0]).to_ascii_lowercase())
+                self.for_program(&lower(base_name(tokens[0])))
                     .find(|&index| {
                         holds(index) && command::forbids(&self.rules[index].command, tokens)
                     })
@@ -173,8 +174,18 @@ impl List {
         if self.rules.is_empty() {
             return Ok(None);
         }
+        // For each path the rules whose globs match it.
+        let owners: Vec<Vec<usize>> = match self.owners.is_empty() {
+            true => Vec::new(),
+            false => operation
+                .paths
+                .iter()
+                .map(|path| self.owners_of(path))
+                .collect(),
+        };
         let holds = |index: &usize| {
-            self.rules[*index].covers(operation, &|path| self.owners_of(path).contains(index))
+            let has_paths = || owners.iter().all(|owners| owners.contains(index));
+            self.rules[*index].covers(operation, &has_paths)
         };
         if operation.command.is_none() {
             let found = self.others.iter().find(|index| holds(index));
@@ -219,9 +230,8 @@ impl Rule {
     }
 
     /// Whether everything that the operation touches is what the rule names.
-    fn covers(&self, operation: &Operation, has_path: &dyn Fn(&str) -> bool) -> bool {
-        let covers_paths = !self.has_paths
-            || (!operation.paths.is_empty() && operation.paths.iter().all(|path| has_path(path)));
+    fn covers(&self, operation: &Operation, has_paths: &dyn Fn() -> bool) -> bool {
+        let covers_paths = !self.has_paths || (!operation.paths.is_empty() && has_paths());
         let covers_hosts = self.hosts.is_empty()
             || (!operation.hosts.is_empty()
                 && operation.hosts.iter().all(|host| self.has_host(host)));
@@ -230,6 +240,14 @@ impl Rule {
 
     fn has_host(&self, host: &str) -> bool {
         self.hosts.iter().any(|pattern| host_fits(pattern, host))
+    }
+}
+
+/// In lower case; most names are.
+fn lower(name: &str) -> Cow<'_, str> {
+    match name.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        true => name.to_ascii_lowercase().into(),
+        false => name.into(),
     }
 }
 
