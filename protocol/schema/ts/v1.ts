@@ -363,6 +363,10 @@ export type DecidePlanParams = {
    */
   planId?: string | null;
   /**
+   * `revision` of the plan that was read; absent means whichever there is.
+   */
+  revision?: number | null;
+  /**
    * Accept or reject.
    */
   decision: PlanDecision;
@@ -1110,6 +1114,10 @@ export type Plan = {
    */
   id: string;
   /**
+   * Counts its changes: a decision names the one that was read.
+   */
+  revision: number;
+  /**
    * The session that proposed it.
    */
   sessionId: string;
@@ -1134,9 +1142,17 @@ export type Plan = {
    */
   paths: Array<string>;
   /**
-   * Commands that it needs to run, as argument tokens.
+   * Commands that it needs to run, by their first argument tokens.
    */
   commands: Array<Array<string>>;
+  /**
+   * Hosts that it needs to reach.
+   */
+  hosts: Array<string>;
+  /**
+   * What is to be done, in order.
+   */
+  steps: Array<PlanStep>;
   /**
    * Where it stands.
    */
@@ -1216,7 +1232,21 @@ export type PlanEntryStatus = "pending" | "in_progress" | "completed";
 /**
  * Where a plan stands.
  */
-export type PlanState = "proposed" | "approved" | "rejected" | "completed";
+export type PlanState = "proposed" | "approved" | "rejected" | "completed" | "superseded";
+
+/**
+ * One step of a plan.
+ */
+export type PlanStep = {
+  /**
+   * One line.
+   */
+  text: string;
+  /**
+   * It is done, says the agent.
+   */
+  done: boolean;
+};
 
 /**
  * A zero-based LSP position in the encoding negotiated with this client.

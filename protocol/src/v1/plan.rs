@@ -17,6 +17,8 @@ pub enum PlanState {
     Rejected,
     /// Its work is done; it lets nothing through any more.
     Completed,
+    /// Another plan of its session took its place.
+    Superseded,
 }
 }
 
@@ -31,10 +33,22 @@ pub enum PlanDecision {
 }
 
 wire! {
+/// One step of a plan.
+pub struct PlanStep {
+    /// One line.
+    pub text: String,
+    /// It is done, says the agent.
+    pub done: bool,
+}
+}
+
+wire! {
 /// A proposal of work.
 pub struct Plan {
     /// `plan_…`.
     pub id: String,
+    /// Counts its changes: a decision names the one that was read.
+    pub revision: u64,
     /// The session that proposed it.
     pub session_id: String,
     /// Short name for lists.
@@ -47,8 +61,14 @@ pub struct Plan {
     pub kinds: Vec<MutationKind>,
     /// Paths that it needs to change, as globs.
     pub paths: Vec<String>,
-    /// Commands that it needs to run, as argument tokens.
+    /// Commands that it needs to run, by their first argument tokens.
     pub commands: Vec<Vec<String>>,
+    /// Hosts that it needs to reach.
+    #[serde(default)]
+    pub hosts: Vec<String>,
+    /// What is to be done, in order.
+    #[serde(default)]
+    pub steps: Vec<PlanStep>,
     /// Where it stands.
     pub state: PlanState,
     /// Unix seconds.
@@ -86,6 +106,9 @@ pub struct DecidePlanParams {
     /// `plan_…`; absent means the only one that waits.
     #[serde(default)]
     pub plan_id: Option<String>,
+    /// `revision` of the plan that was read; absent means whichever there is.
+    #[serde(default)]
+    pub revision: Option<u64>,
     /// Accept or reject.
     pub decision: PlanDecision,
     /// Why; the model is told.

@@ -84,6 +84,7 @@ pub(crate) async fn run(
         session,
         stop: Stop::new(cancel, input.budget.time),
         model: input.model.clone(),
+        hints: None,
         input: &input,
         stopped: Arc::default(),
         usage: Usage::default(),
@@ -107,6 +108,8 @@ struct Turn<'a> {
     input: &'a TurnInput,
     /// Asked in this step.
     model: StepModel,
+    /// As the model was last told them.
+    hints: Option<String>,
     stop: Stop,
     /// Tells running tools that the turn has ended.
     stopped: Arc<AtomicBool>,
@@ -183,8 +186,16 @@ impl Turn<'_> {
             );
             events.emit(TurnEventKind::Asked { text });
         }
-        if let Some(text) = note {
+        // What stood before the prompt is told again where it is no longer so.
+        let changed = state.hints.clone().filter(|_| step > 1);
+        let changed = changed.filter(|hints| self.hints.as_ref() != Some(hints));
+        let told: Vec<String> = note.into_iter().chain(changed).collect();
+        if !told.is_empty() {
+            let text = told.join("\n\n");
             events.emit(TurnEventKind::Told { text });
+        }
+        if state.hints.is_some() {
+            self.hints = state.hints;
         }
         if let Some(model) = state.model {
             self.model = model;

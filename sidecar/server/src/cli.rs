@@ -16,6 +16,7 @@ mod client;
 mod decide;
 mod interrupt;
 mod journal;
+mod plans;
 mod progress;
 mod project;
 mod propose;
@@ -142,6 +143,7 @@ fn run(cli: Cli, terminal: &mut Terminal) -> Result<i32, Failure> {
         Command::Approvals { settled } => approvals::list(context, settled),
         Command::Approve(answer) => approvals::decide(context, answer, ApprovalDecision::Approve),
         Command::Deny(answer) => approvals::decide(context, answer, ApprovalDecision::Deny),
+        Command::Plan { action } => plans::run(context, action),
         Command::Mode { mode } => setup::mode(context, mode),
         Command::Models => setup::models(context),
         Command::Env(options) => setup::env(context, options),

@@ -14,7 +14,7 @@
 //! - [`present`], [`answers`], [`show`], [`pages`]: what clients are shown
 //! - [`sessions`], [`turns`], [`prompts`], [`steps`], [`updates`]: conversations and what runs in them
 //! - [`view`], [`ground`], [`auto_commit`], [`env`](mod@env): what a turn's tools read, and what they run with
-//! - [`approvals`], [`jobs`]: what waits for a person, and programs that run; [`saves`], [`requests`], [`present_agent`]
+//! - [`approvals`], [`plans`], [`jobs`]: what waits for a person, and programs that run; [`saves`], [`requests`], [`present_agent`]
 
 pub(crate) mod announce;
 pub(crate) mod answers;
@@ -32,6 +32,7 @@ pub(crate) mod jobs;
 pub(crate) mod noticed;
 pub(crate) mod offers;
 pub(crate) mod pages;
+pub(crate) mod plans;
 pub(crate) mod present;
 pub(crate) mod present_agent;
 pub(crate) mod prompts;
@@ -116,6 +117,8 @@ pub(crate) struct Hub {
     /// Turns under way in this process.
     active_turns: Arc<AtomicUsize>,
     approvals: approvals::Approvals,
+    /// Plans that wait, and those that let something through.
+    plans: plans::Plans,
     /// Jobs that this hub listens to, and all of them.
     jobs: jobs::Jobs,
     kept_jobs: redline_workspace::Jobs,
@@ -171,6 +174,7 @@ impl Hub {
             sessions: sessions::Sessions::default(),
             active_turns: options.turns,
             approvals: approvals::Approvals::new(opened.approvals),
+            plans: plans::Plans::new(opened.plans),
             jobs: jobs::Jobs::default(),
             kept_jobs: opened.jobs,
             saves,
@@ -302,6 +306,8 @@ impl Hub {
             }
             Done::Approval(decided) => self.approval_decided(*decided),
             Done::Approvals(changed) => self.approvals_seen(changed),
+            Done::Plan(decided) => self.plan_decided(*decided),
+            Done::Directed(directed) => self.directed(*directed),
             Done::Failed { what } => self.commit_job_failed(what),
         }
     }
@@ -376,6 +382,8 @@ impl Hub {
             AgentRequest::DecideApproval(params, reply) => {
                 self.decide_approval(client, params, reply);
             }
+            AgentRequest::ListPlans(params, reply) => self.list_plans(params, reply),
+            AgentRequest::DecidePlan(params, reply) => self.decide_plan(client, params, reply),
             AgentRequest::ListJobs(params, reply) => self.list_jobs(params, reply),
             AgentRequest::JobOutput(params, reply) => self.job_output(params, reply),
             AgentRequest::CancelJob(params, reply) => self.cancel_job(client, params, reply),

@@ -6,7 +6,7 @@
 //! - `face`: the language server that one client sees
 //! - `profile`: what one client can do
 //! - `outbox`, `client`: what waits for a client, and its sending
-//! - `actions`, `diagnostics`, `commands`: hunks in plain LSP; `approvals`: what waits for a yes
+//! - `actions`, `diagnostics`, `commands`: hunks in plain LSP; `approvals`, `plans`: what waits for a yes
 //! - `written`: large results, past the framework
 
 pub(crate) mod actions;
@@ -16,6 +16,7 @@ pub(crate) mod commands;
 pub(crate) mod diagnostics;
 pub(crate) mod face;
 pub(crate) mod outbox;
+pub(crate) mod plans;
 pub(crate) mod profile;
 pub mod transport;
 mod written;
@@ -69,6 +70,8 @@ where
         .custom_method(method::TURN_EXPORT, Face::export_turn)
         .custom_method(method::APPROVAL_LIST, Face::list_approvals)
         .custom_method(method::APPROVAL_DECIDE, Face::decide_approval)
+        .custom_method(method::PLAN_LIST, Face::list_plans)
+        .custom_method(method::PLAN_DECIDE, Face::decide_plan)
         .custom_method(method::JOB_LIST, Face::list_jobs)
         .custom_method(method::JOB_OUTPUT, Face::job_output)
         .custom_method(method::JOB_CANCEL, Face::cancel_job)

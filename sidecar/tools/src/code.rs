@@ -97,6 +97,7 @@ codes! {
     Unsupported = "UNSUPPORTED", "This is not supported here.", "The message says what is; use that instead.";
     StoreUnsealed = "STORE_UNSEALED", "The `.agentic` folder was not made here and is not trusted.", "Look at it, then trust it or remove it.";
     StoreCorrupt = "STORE_CORRUPT", "A stored file cannot be read.", "It was set aside as *.corrupt; the rest works on.";
+    Busy = "BUSY", "The conversation has a turn that runs.", "Wait for its end, or cancel it.";
     NotAllowed = "NOT_ALLOWED", "This is not yours to do here.", "Ask the user to do it, if it is needed.";
     ApprovalRequired = "APPROVAL_REQUIRED", "This needs the user's approval first.", "Wait for the decision; do not try another way around it.";
     ApprovalDenied = "APPROVAL_DENIED", "The user, or a rule of theirs, does not allow this.", "Do not try it again in this turn; go on without it or ask.";

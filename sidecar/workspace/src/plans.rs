@@ -219,6 +219,11 @@ impl Plans {
         Ok(self.store.shown(path(id, DOCUMENT)?.as_str()))
     }
 
+    /// The plan's document as it is written: what a person decides on.
+    pub fn to_markdown(plan: &Plan) -> String {
+        document::render(plan)
+    }
+
     fn read(&self, id: &str) -> Result<Option<Result<Plan, String>>, PlanError> {
         let path = path(id, RECORD)?;
         let Some(bytes) = self.store.read(&path)? else {

@@ -138,6 +138,7 @@
 ---Params of `redline/plan/decide`; the second decision on one plan is `ALREADY_SETTLED`.
 ---@class (exact) redline.DecidePlanParams
 ---@field planId? string `plan_…`; absent means the only one that waits.
+---@field revision? integer `revision` of the plan that was read; absent means whichever there is.
 ---@field decision redline.PlanDecision Accept or reject.
 ---@field reason? string Why; the model is told.
 
@@ -435,13 +436,16 @@
 ---A proposal of work.
 ---@class (exact) redline.Plan
 ---@field id string `plan_…`.
+---@field revision integer Counts its changes: a decision names the one that was read.
 ---@field sessionId string The session that proposed it.
 ---@field title string Short name for lists.
 ---@field text string The plan, as markdown.
 ---@field uri string The document that shows it, as a URI.
 ---@field kinds redline.MutationKind[] Kinds of mutations that it needs.
 ---@field paths string[] Paths that it needs to change, as globs.
----@field commands string[][] Commands that it needs to run, as argument tokens.
+---@field commands string[][] Commands that it needs to run, by their first argument tokens.
+---@field hosts? string[] Hosts that it needs to reach.
+---@field steps? redline.PlanStep[] What is to be done, in order.
 ---@field state redline.PlanState Where it stands.
 ---@field createdAt integer Unix seconds.
 ---@field decidedBy? string Who decided.
@@ -489,6 +493,12 @@
 ---| "approved" # What it lists may run.
 ---| "rejected" # It was not accepted.
 ---| "completed" # Its work is done; it lets nothing through any more.
+---| "superseded" # Another plan of its session took its place.
+
+---One step of a plan.
+---@class (exact) redline.PlanStep
+---@field text string One line.
+---@field done boolean It is done, says the agent.
 
 ---A zero-based LSP position in the encoding negotiated with this client.
 ---@class (exact) redline.Position

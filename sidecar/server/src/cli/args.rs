@@ -96,6 +96,11 @@ pub(crate) enum Command {
     Approve(Answer),
     /// Do not let it run; the agent is told so
     Deny(Answer),
+    /// List the plans that agents propose, or decide on one
+    Plan {
+        #[command(subcommand)]
+        action: Option<PlanAction>,
+    },
     /// Say how much agents may do by themselves here, or change it
     Mode {
         /// The new mode [default: only say which it is]
@@ -236,6 +241,38 @@ pub(crate) struct Ask {
 pub(crate) struct Answer {
     /// The approval [default: the only one that waits]
     #[arg(value_name = "APPROVAL")]
+    pub(crate) id: Option<String>,
+    /// Why, told to the agent
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+}
+
+/// What can be done about plans.
+#[derive(Debug, Subcommand)]
+pub(crate) enum PlanAction {
+    /// List those that wait, and those that were accepted
+    List {
+        /// Also those that are over
+        #[arg(long)]
+        settled: bool,
+    },
+    /// Print a plan
+    Show {
+        /// The plan
+        #[arg(value_name = "PLAN")]
+        id: String,
+    },
+    /// Let what a plan lists run unasked
+    Accept(PlanAnswer),
+    /// Do not; the agent is told so
+    Reject(PlanAnswer),
+}
+
+/// `redline plan accept` and `redline plan reject`.
+#[derive(Debug, Args)]
+pub(crate) struct PlanAnswer {
+    /// The plan [default: the only one that waits]
+    #[arg(value_name = "PLAN")]
     pub(crate) id: Option<String>,
     /// Why, told to the agent
     #[arg(long, value_name = "TEXT")]

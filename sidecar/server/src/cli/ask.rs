@@ -289,6 +289,7 @@ fn leave(
         "text": turn.text,
         "transaction": found.first().map(shapes::Transaction::from),
         "approvals": snake(&left.approvals)?,
+        "plans": snake(&left.plans)?,
         "end": "waits",
         "error": failure,
     }));

@@ -5,9 +5,17 @@
 
 use std::collections::HashSet;
 
-use redline_protocol::v1::{Approval, ApprovalDecision, DecideApprovalParams, method};
+use redline_protocol::v1::{
+    Approval, ApprovalDecision, DecideApprovalParams, DecidePlanParams, Plan, PlanDecision,
+    PlanState, method,
+};
 
-use super::{Context, approvals, client::Client, terminal::clean};
+use super::{
+    Context, approvals,
+    client::Client,
+    plans,
+    terminal::{clean, clean_lines},
+};
 use crate::failure::Failure;
 
 /// What is done about a decision that a turn needs.
@@ -31,6 +39,7 @@ pub(super) struct Waiting {
 #[derive(Debug)]
 pub(super) struct Left {
     pub(super) approvals: Vec<Approval>,
+    pub(super) plans: Vec<Plan>,
 }
 
 impl Waiting {
@@ -63,8 +72,34 @@ impl Waiting {
             }
             left.push(approval);
         }
-        let leaves = !self.patience.waits && !left.is_empty();
-        Ok(leaves.then_some(Left { approvals: left }))
+        let plans = self.attend_plans(context, client)?;
+        let waits = !left.is_empty() || !plans.is_empty();
+        Ok((waits && !self.patience.waits).then_some(Left {
+            approvals: left,
+            plans,
+        }))
+    }
+
+    fn attend_plans(
+        &mut self,
+        context: &mut Context<'_>,
+        client: &mut Client,
+    ) -> Result<Vec<Plan>, Failure> {
+        let mut left = Vec::new();
+        for plan in plans::ask(client, false)? {
+            if plan.session_id != self.session_id || plan.state != PlanState::Proposed {
+                continue;
+            }
+            if self.said.insert(plan.id.clone()) {
+                let text = clean_lines(&plan.text);
+                context.terminal.say(&format!("\n{text}\n"));
+            }
+            if self.patience.asks && decide_plan(context, client, &plan)? {
+                continue;
+            }
+            left.push(plan);
+        }
+        Ok(left)
     }
 }
 
@@ -86,7 +121,42 @@ fn decide(
         decision,
         reason,
     };
-    match client.request::<Approval>(method::APPROVAL_DECIDE, &params) {
+    tell(
+        context,
+        client.request::<Approval>(method::APPROVAL_DECIDE, &params),
+    )
+}
+
+/// The same for a plan, in the revision that was shown.
+fn decide_plan(
+    context: &mut Context<'_>,
+    client: &mut Client,
+    plan: &Plan,
+) -> Result<bool, Failure> {
+    let answer = context
+        .terminal
+        .ask("Follow this plan? [y]es, [n]o, or why not: ");
+    let Some(answer) = answer else {
+        return Ok(false);
+    };
+    let (decision, reason) = read(&answer);
+    let params = DecidePlanParams {
+        plan_id: Some(plan.id.clone()),
+        revision: Some(plan.revision),
+        decision: match decision {
+            ApprovalDecision::Approve => PlanDecision::Accept,
+            ApprovalDecision::Deny => PlanDecision::Reject,
+        },
+        reason,
+    };
+    tell(
+        context,
+        client.request::<Plan>(method::PLAN_DECIDE, &params),
+    )
+}
+
+fn tell<T>(context: &mut Context<'_>, answer: Result<T, Failure>) -> Result<bool, Failure> {
+    match answer {
         Ok(_) => {}
         // Somebody else was faster, or it ran out: the turn goes on either way.
         Err(failure) if failure.code != "CLIENT_GONE" => {
@@ -109,15 +179,28 @@ fn read(answer: &str) -> (ApprovalDecision, Option<String>) {
 impl Left {
     /// What ended the command; `shared` when the turn lives on in the sidecar.
     pub(super) fn failure(&self, shared: bool) -> Failure {
-        let first = self.approvals.first();
-        let summary = first.map_or("", |approval| &approval.summary);
-        let id = first.map_or("", |approval| &approval.id);
-        let more = match self.approvals.len() {
-            0 | 1 => String::new(),
-            n => format!(", and {} more", n - 1),
+        let approvals = self.approvals.iter().map(|approval| {
+            let id = &approval.id;
+            let how = format!("`redline approve {id}` or `redline deny {id}`");
+            (&approval.summary, how)
+        });
+        let plans = self.plans.iter().map(|plan| {
+            let id = &plan.id;
+            let how = format!("`redline plan accept {id}` or `redline plan reject {id}`");
+            (&plan.title, how)
+        });
+        let mut all = approvals.chain(plans);
+        let (summary, how) = all
+            .next()
+            .map_or((String::new(), String::new()), |(summary, how)| {
+                (summary.clone(), how)
+            });
+        let more = match all.count() {
+            0 => String::new(),
+            n => format!(", and {n} more"),
         };
         let hint = if shared {
-            format!("the turn goes on after `redline approve {id}` or `redline deny {id}`")
+            format!("the turn goes on after {how}")
         } else {
             "the turn ended with this process: ask without --in-process, or with --wait".to_owned()
         };

@@ -19,7 +19,7 @@ use super::work::Done;
 use super::{Hub, respond};
 use crate::failure::Failure;
 use crate::lsp::approvals::{actions, question};
-use crate::lsp::outbox::Message;
+use crate::lsp::outbox::{Message, Subject};
 use crate::lsp::profile::ClientProfile;
 
 /// How often another process's decisions are looked for while a turn waits here.
@@ -61,6 +61,13 @@ impl Approvals {
         self.due
     }
 
+    /// Those of a session that wait.
+    pub(super) fn of_session(&self, session: &str) -> Vec<Arc<Approval>> {
+        let waiting = self.waiting.values();
+        let own = waiting.filter(|approval| approval.session == session);
+        own.cloned().collect()
+    }
+
     /// Ids of those that wait.
     pub(super) fn ids(&self) -> Vec<String> {
         self.waiting.keys().cloned().collect()
@@ -70,7 +77,7 @@ impl Approvals {
 impl Hub {
     /// Lets `reply` know when the approval no longer waits.
     pub(super) fn wait_for(&mut self, id: String, reply: oneshot::Sender<()>) {
-        if !self.approvals.waiting.contains_key(&id) {
+        if !self.approvals.waiting.contains_key(&id) && !self.plans.waits(&id) {
             // Decided before the turn began to wait, which it learns by trying.
             let _ = reply.send(());
             return;
@@ -98,6 +105,7 @@ impl Hub {
         self.worker.run("approvals", move || {
             Some(Done::Approvals(changed(&kept, &known)))
         });
+        self.look_at_plans();
     }
 
     /// Takes in what other processes did.
@@ -118,10 +126,7 @@ impl Hub {
             }
         } else {
             self.approvals.waiting.remove(&id);
-            for waiter in self.approvals.waiters.remove(&id).unwrap_or_default() {
-                // A turn that was stopped does not wait any more.
-                let _ = waiter.send(());
-            }
+            self.wake(&id);
         }
         let waiting = u32::try_from(self.approvals.waiting.len()).unwrap_or(u32::MAX);
         for client in self.clients.values().filter(|each| each.profile.session) {
@@ -135,8 +140,16 @@ impl Hub {
         self.mark_approvals_stale();
     }
 
-    /// Diagnostics of approvals stand in every document of who prompted.
-    fn mark_approvals_stale(&mut self) {
+    /// Lets the turns go on that wait for this decision.
+    pub(super) fn wake(&mut self, id: &str) {
+        for waiter in self.approvals.waiters.remove(id).unwrap_or_default() {
+            // A turn that was stopped does not wait any more.
+            let _ = waiter.send(());
+        }
+    }
+
+    /// Diagnostics of what waits stand in every document of who prompted.
+    pub(super) fn mark_approvals_stale(&mut self) {
         let paths: Vec<String> = self.documents.paths().map(str::to_owned).collect();
         paths.iter().for_each(|path| self.stale.changed(path));
     }
@@ -155,7 +168,7 @@ impl Hub {
         let message = if each.profile.message_actions {
             Message::Ask {
                 hub: self.handle.clone(),
-                approval: approval.id.clone(),
+                about: Subject::Approval(approval.id.clone()),
                 text: question(&wire(approval)),
             }
         } else {
@@ -188,7 +201,7 @@ impl Hub {
         waiting.map(|approval| wire(approval))
     }
 
-    /// Code actions on what waits; they stand at every place, since an approval has none of its own.
+    /// Code actions on approvals and plans that wait; they stand at every place, since an approval has none of its own.
     pub(super) fn approval_actions(
         &self,
         client: ClientId,
@@ -198,9 +211,10 @@ impl Hub {
             return Vec::new();
         }
         let waiting = self.approvals_of(client);
-        waiting
-            .flat_map(|approval| actions(&approval, profile))
-            .collect()
+        let approvals = waiting.flat_map(|approval| actions(&approval, profile));
+        let plans = self.plans_of(client);
+        let plans = plans.flat_map(|plan| crate::lsp::plans::actions(&plan, profile));
+        approvals.chain(plans).collect()
     }
 
     pub(super) fn list_approvals(

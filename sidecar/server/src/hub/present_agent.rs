@@ -1,10 +1,12 @@
-//! The agent's side as clients read it: modes, approvals, jobs, variables.
+//! The agent's side as clients read it: modes, approvals, plans, jobs, variables.
 //!
 //! Owns: the way from domain types to wire types. Must not know: the hub; a value in, a value out.
 
 use redline_protocol::v1;
 use redline_tools::gate::Mode;
-use redline_workspace::{Approval, ApprovalState, EnvSource, JobRecord, JobState};
+use redline_workspace::{
+    Approval, ApprovalState, EnvSource, JobRecord, JobState, Plan, PlanState, Plans,
+};
 
 pub(super) fn mode_of(mode: v1::Mode) -> Mode {
     match mode {
@@ -63,6 +65,42 @@ pub(super) fn approval(approval: &Approval) -> v1::Approval {
         decided_by: decided.map(|decided| decided.by.clone()),
         decided_at: decided.map(|decided| decided.at_ms / 1000),
         reason: reason.or_else(|| approval.note.clone()),
+    }
+}
+
+/// A plan; `uri` is where its document lies.
+pub(super) fn plan(plan: &Plan, uri: String) -> v1::Plan {
+    let decided = plan.decided.as_ref();
+    let kinds = plan.scope.kinds.iter();
+    v1::Plan {
+        id: plan.id.clone(),
+        revision: plan.revision,
+        session_id: plan.session.clone(),
+        title: plan.title.clone(),
+        text: Plans::to_markdown(plan),
+        uri,
+        kinds: kinds.filter_map(|kind| word(kind)).collect(),
+        paths: plan.scope.paths.clone(),
+        commands: plan.scope.commands.clone(),
+        hosts: plan.scope.hosts.clone(),
+        steps: plan
+            .steps
+            .iter()
+            .map(|step| v1::PlanStep {
+                text: step.text.clone(),
+                done: step.done,
+            })
+            .collect(),
+        state: match plan.state {
+            PlanState::Proposed => v1::PlanState::Proposed,
+            PlanState::Approved => v1::PlanState::Approved,
+            PlanState::Rejected => v1::PlanState::Rejected,
+            PlanState::Completed => v1::PlanState::Completed,
+            PlanState::Superseded => v1::PlanState::Superseded,
+        },
+        created_at: plan.proposed_at_ms / 1000,
+        decided_by: decided.map(|decided| decided.by.clone()),
+        reason: decided.and_then(|decided| decided.reason.clone()),
     }
 }
 

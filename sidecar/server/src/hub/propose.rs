@@ -14,7 +14,7 @@ use redline_protocol::v1;
 use redline_tools::gate::Mode;
 use redline_tools::{ProposedFile, ProposedHunk, ToolError, ViewProposal};
 use redline_workspace::{
-    Approval, EditorSaves, Entry, Growth, JobOptions, Jobs, JournalOptions, Purpose, Record,
+    Approval, EditorSaves, Entry, Growth, JobOptions, Jobs, JournalOptions, Plan, Purpose, Record,
     RecoveryAction, RootOptions, SealKey, StoreState, Transaction, TransactionMeta, Workspace,
     WorkspaceOptions, WorkspaceRoot,
 };
@@ -48,6 +48,7 @@ pub(super) struct Opened {
     pub(super) recovery: Vec<v1::Recovery>,
     pub(super) notices: Vec<String>,
     pub(super) approvals: Vec<Arc<Approval>>,
+    pub(super) plans: Vec<Plan>,
     pub(super) jobs: Jobs,
     /// The mode that the user chose for this workspace.
     pub(super) mode: Option<Mode>,
@@ -126,6 +127,7 @@ pub(super) fn open_workspace(
     }));
     Ok(Opened {
         approvals: waiting_approvals(&workspace, &mut notices),
+        plans: open_plans(&workspace, &mut notices),
         mode: chosen_mode(options, &workspace),
         workspace,
         transactions,
@@ -143,6 +145,27 @@ fn waiting_approvals(workspace: &Workspace, notices: &mut Vec<String>) -> Vec<Ar
     }
     match workspace.approvals().waiting() {
         Ok(waiting) => waiting,
+        Err(error) => {
+            notices.push(format!("{}: {error}. {}", error.code(), error.hint()));
+            Vec::new()
+        }
+    }
+}
+
+fn open_plans(workspace: &Workspace, notices: &mut Vec<String>) -> Vec<Plan> {
+    if !matches!(workspace.store().state(), Ok(StoreState::Sealed)) {
+        return Vec::new();
+    }
+    match workspace.plans().list() {
+        Ok((plans, damaged)) => {
+            notices.extend(damaged.into_iter().map(|one| {
+                format!(
+                    "{} is damaged ({}); it was set aside as {}",
+                    one.id, one.reason, one.aside
+                )
+            }));
+            plans
+        }
         Err(error) => {
             notices.push(format!("{}: {error}. {}", error.code(), error.hint()));
             Vec::new()

@@ -39,6 +39,8 @@ requests! {
     ExportTurn: ExportTurnParams => v1::ExportTurnResult;
     ListApprovals: ListApprovalsParams => v1::ListApprovalsResult;
     DecideApproval: DecideApprovalParams => v1::Approval;
+    ListPlans: ListPlansParams => v1::ListPlansResult;
+    DecidePlan: DecidePlanParams => v1::Plan;
     ListJobs: ListJobsParams => v1::ListJobsResult;
     JobOutput: JobOutputParams => v1::JobOutputResult;
     CancelJob: CancelJobParams => v1::Job;

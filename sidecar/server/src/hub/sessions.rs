@@ -7,11 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use redline_agent::{
-    Agent, Decision, Ground, History, Past, Recorder, Session, SessionStore, TurnEvent,
+    Agent, AgentError, Decision, Ground, History, Past, Recorder, Session, SessionStore, TurnEvent,
 };
 use redline_protocol::v1::{self, SessionState, SessionUpdate};
 use redline_tools::gate::{Mode, SessionGate};
-use redline_tools::{Tool, WorkspaceCommand};
+use redline_tools::{SchemaError, Tool, WorkspaceCommand, WorkspaceNotes, WorkspacePlan};
 use redline_workspace::{SessionEnv, SessionError, SessionSummary};
 
 use super::event::{ClientId, Event, Reply};
@@ -212,12 +212,9 @@ impl Hub {
             Arc::new(crate::clock::NewIds),
             host.clone(),
         ));
-        let internal = |error: String| Failure::internal(error);
-        let command =
-            WorkspaceCommand::new(host.clone()).map_err(|error| internal(error.to_string()))?;
-        let tools: Vec<Arc<dyn Tool>> = vec![Arc::new(command)];
-        let agent =
-            Agent::new(AGENT, INSTRUCTION, tools).map_err(|error| internal(error.to_string()))?;
+        let agent = self
+            .agent(&host)
+            .map_err(|error| Failure::internal(error.to_string()))?;
         let recorder = Arc::new(recorder);
         let ground = Ground {
             view: Arc::new(SessionView::new(
@@ -257,6 +254,28 @@ impl Hub {
         };
         self.sessions.open.insert(id, conversation);
         Ok(())
+    }
+
+    /// The product's agent, with the tools that stand on this workspace.
+    fn agent(&self, host: &Arc<SessionHost>) -> Result<Agent, AgentError> {
+        let plans = self.workspace.plans().clone();
+        let hub = self.handle.clone();
+        let changed = move |id: &str| match plans.get(id) {
+            Ok(plan) => {
+                hub.send(Event::Turn(TurnNote::Plan(Box::new(plan))));
+            }
+            Err(error) => tracing::warn!(%error, "a changed plan could not be read"),
+        };
+        let tools = || -> Result<Vec<Arc<dyn Tool>>, SchemaError> {
+            let plans = self.workspace.plans().clone();
+            let ids = Arc::new(crate::clock::NewIds);
+            Ok(vec![
+                Arc::new(WorkspaceCommand::new(host.clone())?),
+                Arc::new(WorkspacePlan::new(plans, ids, Arc::new(changed))?),
+                Arc::new(WorkspaceNotes::new(self.workspace.notes())?),
+            ])
+        };
+        Agent::new(AGENT, INSTRUCTION, tools()?)
     }
 
     /// The kept sessions of this workspace.

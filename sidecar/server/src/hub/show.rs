@@ -105,6 +105,8 @@ impl Hub {
         let mut diagnostics = self.diagnostics(path, copy);
         let waiting = self.approvals_of(copy.client);
         diagnostics.extend(waiting.map(|approval| crate::lsp::approvals::diagnostic(&approval)));
+        let plans = self.plans_of(copy.client);
+        diagnostics.extend(plans.map(|plan| crate::lsp::plans::diagnostic(&plan)));
         if !client.profile.diagnostic_tags {
             for diagnostic in &mut diagnostics {
                 diagnostic.tags = None;

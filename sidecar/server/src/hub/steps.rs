@@ -10,7 +10,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use redline_agent::{AutoCommit, Decision, PendingHunk, Steering, StepContext, Verdict};
 use redline_edits::{HunkId, HunkState};
-use redline_tools::gate::{GateHost, Mode, SessionGate, Standing, Verdict as Ruling};
+use redline_tools::gate::{GateHost, Mode, SessionGate, Standing, Verdict as Ruling, Workflow};
 use redline_workspace::Transaction;
 use tokio::sync::oneshot;
 
@@ -167,9 +167,22 @@ impl Hub {
     /// What the next step is told and runs with. From here on until the next one nothing of it changes.
     pub(super) fn step_context(&mut self, session: &str) -> StepContext {
         let policy = Arc::new((self.process.permissions)().policy());
+        let plan = self.plans.of_session(session);
+        let waiting = self.approvals.of_session(session);
         let Some(conversation) = self.sessions.open.get_mut(session) else {
             return StepContext::default();
         };
+        let workflow = Workflow {
+            mode: conversation.mode,
+            ceiling: policy.ceiling,
+            plan: plan.as_deref(),
+            waiting: waiting
+                .iter()
+                .map(|approval| (approval.id.as_str(), approval.shown.summary.as_str()))
+                .collect(),
+            ..Workflow::default()
+        };
+        let hints = workflow.to_text();
         conversation.host.begin_step(StepFacts {
             mode: conversation.mode,
             env: conversation.env.snapshot(),
@@ -203,7 +216,7 @@ impl Hub {
         StepContext {
             decisions,
             pending,
-            hints: None,
+            hints: Some(hints),
             model: Some(model),
         }
     }
@@ -217,6 +230,9 @@ impl Hub {
         verdict: Verdict,
         reason: Option<&str>,
     ) {
+        if self.sessions.of_transaction(transaction).is_none() {
+            return;
+        }
         let Some(file) = self
             .transactions
             .get(transaction)

@@ -7,6 +7,7 @@
 )]
 
 mod agent;
+mod decisions;
 
 use std::path::Path;
 use std::sync::Arc;

@@ -12,7 +12,7 @@ use std::sync::mpsc::SyncSender;
 use redline_agent::{AutoCommit, StepContext, TurnEnd, TurnEvent, TurnEventKind, TurnInput};
 use redline_protocol::v1;
 use redline_tools::{Proposed, ToolError, ViewProposal};
-use redline_workspace::Approval;
+use redline_workspace::{Approval, Plan};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 use tower_lsp::ls_types::{MessageType, ProgressToken};
@@ -20,7 +20,6 @@ use tower_lsp::ls_types::{MessageType, ProgressToken};
 use super::auto_commit::CommitWanted;
 use super::event::{ClientId, Event, Reply};
 use super::jobs::Began;
-use super::prompts::prompt_text;
 use super::sessions::{Opened, Rejoined, Then, busy};
 use super::updates::{self, Narrator};
 use super::view::Overlay;
@@ -66,6 +65,8 @@ pub(crate) enum TurnNote {
     },
     /// An approval was asked for, used or changed.
     Approval(Arc<Approval>),
+    /// A plan was proposed, decided or changed.
+    Plan(Box<Plan>),
     /// Events, in order.
     Said {
         session: String,
@@ -124,8 +125,7 @@ impl Hub {
         if !self.sessions.open.contains_key(&id) {
             return self.open_session(client, id, Then::Prompt(params, reply));
         }
-        let started = self.start_turn(client, &id, &params);
-        respond(reply, started);
+        self.read_prompt(client, id, params, reply);
     }
 
     /// The session that a prompt goes to: the one named, the client's current one, or a new one.
@@ -136,22 +136,15 @@ impl Hub {
         }
     }
 
-    fn start_turn(
+    /// Starts a turn with a prompt that is all for the model.
+    pub(super) fn start_turn(
         &mut self,
         client: ClientId,
         session_id: &str,
-        params: &v1::PromptParams,
+        text: String,
+        place: Option<&v1::PromptContext>,
     ) -> Result<v1::PromptResult, Failure> {
-        let (text, linked) = prompt_text(params);
-        if text.trim().is_empty() {
-            return Err(Failure::new(
-                "INVALID_ARGUMENTS",
-                "the prompt is empty",
-                "say what you want to be changed",
-            ));
-        }
-        let place = params.context.clone().or(linked);
-        let context = self.prompt_context(client, place.as_ref());
+        let context = self.prompt_context(client, place);
         let turn_id = self.new_id("turn_");
         let hub = self.handle.clone();
         let active = Active::new(&self.active_turns);
@@ -240,6 +233,7 @@ impl Hub {
                 reply,
             } => self.auto_commit(&session, transaction_id, reply),
             TurnNote::Approval(approval) => self.approval_changed(approval),
+            TurnNote::Plan(plan) => self.plan_changed(*plan),
             TurnNote::Said { session, events } => self.said(&session, &events),
             TurnNote::Opened(opened) => self.opened(*opened),
             TurnNote::Read(rejoined) => self.rejoined(*rejoined),

@@ -32,6 +32,10 @@ pub(crate) enum Done {
     Approval(Box<super::approvals::Decided>),
     /// Approvals that are no longer as the hub knew them.
     Approvals(Vec<std::sync::Arc<redline_workspace::Approval>>),
+    /// A plan was decided, or was not.
+    Plan(Box<super::plans::Decided>),
+    /// What a prompt decided was carried out.
+    Directed(Box<super::prompts::Directed>),
     /// A job panicked; `what` says which.
     Failed { what: &'static str },
 }

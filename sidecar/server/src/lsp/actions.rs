@@ -34,12 +34,30 @@ pub(crate) mod command {
     pub(crate) const STATUS: &str = "redline.status";
     pub(crate) const APPROVE: &str = "redline.approve";
     pub(crate) const DENY: &str = "redline.deny";
+    pub(crate) const ACCEPT_PLAN: &str = "redline.acceptPlan";
+    pub(crate) const REJECT_PLAN: &str = "redline.rejectPlan";
     pub(crate) const MODE: &str = "redline.mode";
 
     /// All of them, as `initialize` announces.
-    pub(crate) const ALL: [&str; 16] = [
-        ACCEPT, REJECT, SPLIT, WITHDRAW, REPROPOSE, SHOW_SIDES, SHOW_DIFF, UNDO, REDO, ASK, CANCEL,
-        REVIEW, STATUS, APPROVE, DENY, MODE,
+    pub(crate) const ALL: [&str; 18] = [
+        ACCEPT,
+        REJECT,
+        SPLIT,
+        WITHDRAW,
+        REPROPOSE,
+        SHOW_SIDES,
+        SHOW_DIFF,
+        UNDO,
+        REDO,
+        ASK,
+        CANCEL,
+        REVIEW,
+        STATUS,
+        APPROVE,
+        DENY,
+        ACCEPT_PLAN,
+        REJECT_PLAN,
+        MODE,
     ];
 }
 

@@ -13,7 +13,8 @@ use tower_lsp::ls_types::{
     WorkDoneProgressReport, notification, request,
 };
 
-use super::outbox::{Message, Outbox, Progress};
+use super::outbox::{Message, Outbox, Progress, Subject};
+use crate::failure::Failure;
 use crate::hub::event::{ClientId, Event, HubHandle, Request};
 use crate::hub::requests::AgentRequest;
 
@@ -39,6 +40,13 @@ struct ApprovalChanged;
 impl notification::Notification for ApprovalChanged {
     type Params = v1::ApprovalChangedNotification;
     const METHOD: &'static str = v1::method::APPROVAL_CHANGED;
+}
+
+struct PlanChanged;
+
+impl notification::Notification for PlanChanged {
+    type Params = v1::PlanChangedNotification;
+    const METHOD: &'static str = v1::method::PLAN_CHANGED;
 }
 
 struct JobChanged;
@@ -73,13 +81,10 @@ pub(crate) async fn drain(client: Client, outbox: Outbox, id: ClientId) {
             Message::Approvals(change) => {
                 client.send_notification::<ApprovalChanged>(change).await;
             }
+            Message::Plans(change) => client.send_notification::<PlanChanged>(change).await,
             Message::Job(change) => client.send_notification::<JobChanged>(change).await,
-            Message::Ask {
-                hub,
-                approval,
-                text,
-            } => {
-                tokio::spawn(ask(client.clone(), hub, id, approval, text, outbox.clone()));
+            Message::Ask { hub, about, text } => {
+                tokio::spawn(ask(client.clone(), hub, id, about, text, outbox.clone()));
             }
             Message::ApplyEdit {
                 hub,
@@ -145,22 +150,25 @@ async fn deliver(
     });
 }
 
-/// What the user can answer to an approval.
-const ANSWERS: [(&str, v1::ApprovalDecision); 2] = [
-    ("Approve", v1::ApprovalDecision::Approve),
-    ("Deny", v1::ApprovalDecision::Deny),
-];
+/// What the user can answer: yes and no.
+fn answers(about: &Subject) -> [&'static str; 2] {
+    match about {
+        Subject::Approval(_) => ["Approve", "Deny"],
+        Subject::Plan(..) => ["Accept", "Reject"],
+    }
+}
 
-/// Asks for an approval. There is no time-out: a person takes their time, and may decide elsewhere.
+/// Asks for a decision. There is no time-out: a person takes their time, and may decide elsewhere.
 async fn ask(
     client: Client,
     hub: HubHandle,
     id: ClientId,
-    approval: String,
+    about: Subject,
     text: String,
     outbox: Outbox,
 ) {
-    let actions = ANSWERS.map(|(title, _)| MessageActionItem {
+    let [yes, no] = answers(&about);
+    let actions = [yes, no].map(|title| MessageActionItem {
         title: title.to_owned(),
         properties: std::collections::HashMap::new(),
     });
@@ -172,20 +180,49 @@ async fn ask(
         () = outbox.closed().cancelled_owned() => return,
     };
     let Ok(Some(chosen)) = answer else { return };
-    let Some((_, decision)) = ANSWERS.iter().find(|(title, _)| *title == chosen.title) else {
-        return;
+    // Anything but the two titles, as a closed message, is no answer.
+    let is_yes = match chosen.title.as_str() {
+        title if title == yes => true,
+        title if title == no => false,
+        _ => return,
     };
-    let params = v1::DecideApprovalParams {
-        approval_id: Some(approval),
-        decision: *decision,
-        reason: None,
-    };
-    let decided = hub.ask(id, |reply| {
-        Request::Agent(AgentRequest::DecideApproval(params, reply))
-    });
-    if let Err(failure) = decided.await {
+    if let Err(failure) = decide(&hub, id, about, is_yes).await {
         let text = format!("{}: {}", failure.code, failure.message);
         client.show_message(MessageType::INFO, text).await;
+    }
+}
+
+async fn decide(hub: &HubHandle, id: ClientId, about: Subject, yes: bool) -> Result<(), Failure> {
+    match about {
+        Subject::Approval(approval) => {
+            let params = v1::DecideApprovalParams {
+                approval_id: Some(approval),
+                decision: match yes {
+                    true => v1::ApprovalDecision::Approve,
+                    false => v1::ApprovalDecision::Deny,
+                },
+                reason: None,
+            };
+            let decided = hub.ask(id, |reply| {
+                Request::Agent(AgentRequest::DecideApproval(params, reply))
+            });
+            decided.await.map(drop)
+        }
+        Subject::Plan(plan, revision) => {
+            let params = v1::DecidePlanParams {
+                plan_id: Some(plan),
+                revision: Some(revision),
+                decision: match yes {
+                    true => v1::PlanDecision::Accept,
+                    false => v1::PlanDecision::Reject,
+                },
+                reason: None,
+            };
+            let decided = hub.ask(id, |reply| {
+                Request::Agent(AgentRequest::DecidePlan(params, reply))
+            });
+            decided.await.map(drop)
+        }
     }
 }
 

@@ -7,8 +7,9 @@
 //! line; or a hunk id; for `redline.ask` a sentence.
 
 use redline_protocol::v1::{
-    ApprovalDecision, CancelParams, DecideApprovalParams, DecideParams, HunkRef, LineRange,
-    PromptParams, RestoreDirection, RestoreParams, SetModeParams, SplitParams,
+    ApprovalDecision, CancelParams, DecideApprovalParams, DecideParams, DecidePlanParams, HunkRef,
+    LineRange, PlanDecision, PromptParams, RestoreDirection, RestoreParams, SetModeParams,
+    SplitParams,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -82,6 +83,8 @@ fn start(
         })),
         command::APPROVE => approval(hub, client, ApprovalDecision::Approve, arguments)?,
         command::DENY => approval(hub, client, ApprovalDecision::Deny, arguments)?,
+        command::ACCEPT_PLAN => plan(hub, client, PlanDecision::Accept, arguments)?,
+        command::REJECT_PLAN => plan(hub, client, PlanDecision::Reject, arguments)?,
         command::MODE => {
             let params = mode(arguments)?;
             boxed(hub.ask(client, |reply| {
@@ -167,6 +170,36 @@ fn approval(
     };
     Ok(boxed(hub.ask(client, |reply| {
         Request::Agent(AgentRequest::DecideApproval(params, reply))
+    })))
+}
+
+/// The object itself; or an id and a reason; or nothing, for the only one that waits.
+fn plan(
+    hub: &HubHandle,
+    client: ClientId,
+    decision: PlanDecision,
+    arguments: &[Value],
+) -> Result<Answer, Failure> {
+    let name = match decision {
+        PlanDecision::Accept => command::ACCEPT_PLAN,
+        PlanDecision::Reject => command::REJECT_PLAN,
+    };
+    let text = |at: usize| arguments.get(at).and_then(Value::as_str).map(str::to_owned);
+    let params = match arguments {
+        [object @ Value::Object(_)] => DecidePlanParams {
+            decision,
+            ..read(name, object)?
+        },
+        [] | [Value::Null] | [Value::String(_), ..] => DecidePlanParams {
+            plan_id: text(0),
+            revision: None,
+            decision,
+            reason: text(1),
+        },
+        _ => return Err(bad_arguments(name, "give an object, an id, or nothing")),
+    };
+    Ok(boxed(hub.ask(client, |reply| {
+        Request::Agent(AgentRequest::DecidePlan(params, reply))
     })))
 }
 

@@ -34,12 +34,14 @@ pub(crate) enum Message {
     },
     /// Approvals that are new or changed.
     Approvals(v1::ApprovalChangedNotification),
+    /// Plans that are new or changed.
+    Plans(v1::PlanChangedNotification),
     /// A job that changed, or said something.
     Job(v1::JobChangedNotification),
     /// A question; its answer goes to `hub`.
     Ask {
         hub: HubHandle,
-        approval: String,
+        about: Subject,
         text: String,
     },
     /// A document to open.
@@ -54,6 +56,14 @@ pub(crate) enum Message {
         token: ProgressToken,
         step: Progress,
     },
+}
+
+/// What a question is about.
+#[derive(Debug, Clone)]
+pub(crate) enum Subject {
+    Approval(String),
+    /// A plan, with the revision that was shown.
+    Plan(String, u64),
 }
 
 /// One step of a progress report.
@@ -224,6 +234,20 @@ fn merge(waiting: &mut VecDeque<Message>, message: Message) -> Option<Message> {
             for approval in new.approvals {
                 last.approvals.retain(|each| each.id != approval.id);
                 last.approvals.push(approval);
+            }
+            None
+        }
+        Message::Plans(new) => {
+            let last = waiting.iter_mut().find_map(|each| match each {
+                Message::Plans(last) => Some(last),
+                _ => None,
+            });
+            let Some(last) = last else {
+                return Some(Message::Plans(new));
+            };
+            for plan in new.plans {
+                last.plans.retain(|each| each.id != plan.id);
+                last.plans.push(plan);
             }
             None
         }

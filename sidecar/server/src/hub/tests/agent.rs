@@ -54,41 +54,41 @@ impl Models for Recorded {
     }
 }
 
-fn conversing() -> Value {
+pub(super) fn conversing() -> Value {
     json!({"experimental": {"redline": {"version": 1, "review": true, "session": true}}})
 }
 
-fn text(text: &str) -> Value {
+pub(super) fn text(text: &str) -> Value {
     json!({"event": "text", "text": text})
 }
 
-fn call(tool: &str, arguments: Value) -> Value {
+pub(super) fn call(tool: &str, arguments: Value) -> Value {
     json!({"event": "tool_call", "name": tool, "arguments": arguments})
 }
 
-fn results() -> Value {
+pub(super) fn results() -> Value {
     json!({"event": "done", "reason": "tool_calls"})
 }
 
-fn ends() -> Value {
+pub(super) fn ends() -> Value {
     json!({"event": "done", "reason": "end"})
 }
 
-fn run(program: &str, arguments: &[&str]) -> Value {
+pub(super) fn run(program: &str, arguments: &[&str]) -> Value {
     call(
         "workspace_command",
         json!({"action": "run", "program": program, "arguments": arguments}),
     )
 }
 
-struct Project {
+pub(super) struct Project {
     folder: tempfile::TempDir,
     state: tempfile::TempDir,
     models: Arc<Recorded>,
 }
 
 impl Project {
-    fn new(lines: &[Value]) -> Self {
+    pub(super) fn new(lines: &[Value]) -> Self {
         let project = Self {
             folder: tempfile::tempdir().unwrap(),
             state: tempfile::tempdir().unwrap(),
@@ -98,40 +98,40 @@ impl Project {
         project
     }
 
-    fn root(&self) -> &Path {
+    pub(super) fn root(&self) -> &Path {
         self.folder.path()
     }
 
     /// The hubs of a sidecar; another call is another one, after a restart.
-    fn sidecar(&self) -> Arc<Hubs> {
+    pub(super) fn sidecar(&self) -> Arc<Hubs> {
         hubs_with(self.state.path(), self.models.clone())
     }
 }
 
 /// The updates of a message, if it is one of a session.
-fn updates(message: &Value) -> Vec<Value> {
+pub(super) fn updates(message: &Value) -> Vec<Value> {
     if message["method"] != "redline/session/update" {
         return Vec::new();
     }
     message["params"]["updates"].as_array().unwrap().clone()
 }
 
-fn is_update(message: &Value, wanted: impl Fn(&Value) -> bool) -> bool {
+pub(super) fn is_update(message: &Value, wanted: impl Fn(&Value) -> bool) -> bool {
     updates(message).iter().any(wanted)
 }
 
-fn is_idle(update: &Value) -> bool {
+pub(super) fn is_idle(update: &Value) -> bool {
     update["sessionUpdate"] == "state_update" && update["state"] == "idle"
 }
 
 impl Client {
-    async fn prompt(&mut self, text: &str) -> Value {
+    pub(super) async fn prompt(&mut self, text: &str) -> Value {
         let prompt = json!({"prompt": [{"type": "text", "text": text}]});
         self.ask("redline/session/prompt", prompt).await.unwrap()
     }
 
     /// All updates up to the end of the turn, in order.
-    async fn turn(&mut self) -> Vec<Value> {
+    pub(super) async fn turn(&mut self) -> Vec<Value> {
         let mut all = Vec::new();
         loop {
             let message = self
@@ -146,7 +146,7 @@ impl Client {
         }
     }
 
-    async fn approval(&mut self) -> Value {
+    pub(super) async fn approval(&mut self) -> Value {
         let waits = |message: &Value| {
             message["method"] == "redline/approval/changed"
                 && message["params"]["approvals"][0]["state"] == "pending"
@@ -156,7 +156,7 @@ impl Client {
     }
 }
 
-fn said(updates: &[Value]) -> String {
+pub(super) fn said(updates: &[Value]) -> String {
     let chunks = updates
         .iter()
         .filter(|update| update["sessionUpdate"] == "agent_message_chunk");
@@ -166,7 +166,11 @@ fn said(updates: &[Value]) -> String {
 }
 
 /// Sends a decision on an approval.
-async fn decide(client: &mut Client, approval: &Value, decision: &str) -> Result<Value, Value> {
+pub(super) async fn decide(
+    client: &mut Client,
+    approval: &Value,
+    decision: &str,
+) -> Result<Value, Value> {
     let params = json!({"approvalId": approval["id"], "decision": decision, "reason": "because"});
     client.ask("redline/approval/decide", params).await
 }

@@ -32,6 +32,8 @@ ask_hub! {
     export_turn: ExportTurn(ExportTurnParams) => v1::ExportTurnResult;
     list_approvals: ListApprovals(ListApprovalsParams) => v1::ListApprovalsResult;
     decide_approval: DecideApproval(DecideApprovalParams) => v1::Approval;
+    list_plans: ListPlans(ListPlansParams) => v1::ListPlansResult;
+    decide_plan: DecidePlan(DecidePlanParams) => v1::Plan;
     list_jobs: ListJobs(ListJobsParams) => v1::ListJobsResult;
     job_output: JobOutput(JobOutputParams) => v1::JobOutputResult;
     cancel_job: CancelJob(CancelJobParams) => v1::Job;
