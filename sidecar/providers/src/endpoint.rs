@@ -13,7 +13,7 @@ use crate::stream::{Assemble, Decoder, End, Framing, Progress};
 use crate::{ChatRequest, Event, HttpOptions, ProviderError, Secret, StopReason};
 
 /// How to reach one server.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Connection {
     /// Name under which the user configured it.
     pub name: String,

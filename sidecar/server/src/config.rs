@@ -12,7 +12,7 @@ mod project;
 mod settings;
 
 use crate::{failure::Failure, paths::Paths};
-use redline_providers::Api;
+use redline_providers::{Api, Price, Rates};
 use std::{collections::BTreeMap, io, ops::Range, path::Path, time::Duration};
 use toml::{
     Spanned,
@@ -21,10 +21,10 @@ use toml::{
 
 pub use permissions::Permissions;
 pub use project::{Merged, PROJECT_FILE, ProjectConfig, Waiting};
-pub use settings::{PROVIDER_SETTINGS, SETTINGS, Setting, template};
+pub use settings::{PRICE_SETTINGS, PROVIDER_SETTINGS, SETTINGS, Setting, template};
 
 /// What the user configured; [`Config::default`] is what no file means.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Config {
     /// The model to use; none means the recording that is built in.
     pub model: Option<ModelRef>,
@@ -32,6 +32,8 @@ pub struct Config {
     pub providers: BTreeMap<String, ProviderConfig>,
     /// What the agent may do by itself.
     pub permissions: Permissions,
+    /// The user's own prices, by `PROVIDER/MODEL`.
+    pub prices: BTreeMap<String, Price>,
     /// How long the sidecar stays without a client, turn or job.
     pub idle: Duration,
     /// Least severe records in the log.
@@ -47,6 +49,7 @@ impl Default for Config {
         Self {
             model: None,
             providers: BTreeMap::new(),
+            prices: BTreeMap::new(),
             permissions: Permissions::default(),
             idle: Duration::from_secs(settings::IDLE_SECONDS),
             log_level: tracing::Level::INFO,
@@ -195,6 +198,12 @@ impl Config {
                     }
                 }
                 "permissions" => config.permissions = reader.permissions(key, value)?,
+                "prices" => {
+                    for (name, table) in reader.table(key, value)? {
+                        let price = reader.price(name, table)?;
+                        config.prices.insert(name.get_ref().to_string(), price);
+                    }
+                }
                 "sidecar" => {
                     for (key, value) in reader.table(key, value)? {
                         match key.get_ref().as_ref() {
@@ -357,6 +366,48 @@ impl Reader<'_> {
         })
     }
 
+    /// US dollars for a million tokens.
+    fn dollars(&self, key: &Key<'_>, value: &Value<'_>) -> Result<f64, Failure> {
+        let number: Option<f64> = match value.get_ref() {
+            DeValue::Integer(number) => number.as_str().parse().ok(),
+            DeValue::Float(number) => number.as_str().parse().ok(),
+            _ => None,
+        };
+        number
+            .filter(|number| number.is_finite() && *number >= 0.0)
+            .ok_or_else(|| self.wrong_type(key, value, "US dollars for a million tokens"))
+    }
+
+    fn price(&mut self, name: &Key<'_>, table: &Value<'_>) -> Result<Price, Failure> {
+        if ModelRef::parse(name.get_ref()).is_none() {
+            let what = format!("[prices.{:?}] is not PROVIDER/MODEL", name.get_ref());
+            return Err(self.fault(name.span(), what));
+        }
+        let (mut input, mut output, mut cache_read, mut cache_write) = (None, None, None, None);
+        for (key, value) in self.table(name, table)? {
+            match key.get_ref().as_ref() {
+                "input" => input = Some(self.dollars(key, value)?),
+                "output" => output = Some(self.dollars(key, value)?),
+                "cache_read" => cache_read = Some(self.dollars(key, value)?),
+                "cache_write" => cache_write = Some(self.dollars(key, value)?),
+                _ => self.unknown("prices.", key, PRICE_SETTINGS),
+            }
+        }
+        let (Some(input), Some(output)) = (input, output) else {
+            let what = format!("[prices.{:?}] needs input and output", name.get_ref());
+            return Err(self.fault(name.span(), what));
+        };
+        Ok(Price {
+            rates: Rates {
+                input,
+                cache_read,
+                cache_write,
+                output,
+            },
+            long_prompts: None,
+        })
+    }
+
     fn provider(&mut self, name: &Key<'_>, table: &Value<'_>) -> Result<ProviderConfig, Failure> {
         let (mut kind, mut base_url, mut api_key_env, mut file) = (None, None, None, None);
         let (mut version, mut num_ctx) = (None, None);
@@ -418,12 +469,12 @@ impl Reader<'_> {
     /// Warns of a key that nobody reads; it may be a typing error, or a newer version's.
     fn unknown(&mut self, prefix: &str, key: &Key<'_>, settings: &[Setting]) {
         let name = format!("{prefix}{}", key.get_ref());
-        let known = settings
-            .iter()
-            .map(|setting| match prefix.starts_with("providers.") {
-                true => format!("{prefix}{}", setting.key),
-                false => setting.key.to_owned(),
-            });
+        let known = settings.iter().map(|setting| match prefix {
+            prefix if prefix.starts_with("providers.") || prefix == "prices." => {
+                format!("{prefix}{}", setting.key)
+            }
+            _ => setting.key.to_owned(),
+        });
         let known: Vec<String> = known.collect();
         let near = settings::nearest(&name, known.iter().map(String::as_str))
             .map_or_else(String::new, |near| format!("; did you mean {near:?}?"));

@@ -35,9 +35,7 @@ impl Host {
         faults: Option<Arc<dyn Faults>>,
     ) -> Self {
         let setup = Arc::new(Setup::read(paths));
-        let models = ConfiguredModels {
-            setup: Arc::clone(&setup),
-        };
+        let models = ConfiguredModels::new(Arc::clone(&setup));
         let told = Arc::clone(&setup);
         let permitted = Arc::clone(&setup);
         Self {

@@ -5,6 +5,7 @@
 //! Must not know: sessions and turns.
 
 mod list;
+mod opened;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,13 +14,14 @@ use futures_util::future::BoxFuture;
 use redline_protocol::v1;
 use redline_providers::registry::{LOCAL_SERVERS, LocalKind};
 use redline_providers::replay::{Recording, ReplayProvider};
-use redline_providers::{Api, ApiOptions, Connection, Secret};
+use redline_providers::{Api, ApiOptions, Connection, HttpOptions, Secret};
 
 use crate::config::{Config, ModelRef, ProviderConfig, ProviderKind};
 use crate::env::Env;
 use crate::failure::Failure;
 use crate::hubs::{Model, Models};
 use crate::setup::Setup;
+use opened::{Opened, Parts};
 
 /// The recording that is built in: it shows the product with no key and no network.
 const BUILT_IN: &str = include_str!("../demo/recording.jsonl");
@@ -29,8 +31,18 @@ pub(crate) const BUILT_IN_NAME: &str = "replay/demo";
 
 /// The models of the user's configuration.
 pub(crate) struct ConfiguredModels {
-    /// Where the configuration is.
-    pub(crate) setup: Arc<Setup>,
+    setup: Arc<Setup>,
+    opened: Opened,
+}
+
+impl ConfiguredModels {
+    /// Those of the configuration as it is whenever one is opened.
+    pub(crate) fn new(setup: Arc<Setup>) -> Self {
+        Self {
+            setup,
+            opened: Opened::default(),
+        }
+    }
 }
 
 impl Models for ConfiguredModels {
@@ -41,7 +53,7 @@ impl Models for ConfiguredModels {
     }
 
     fn open(&self, wanted: Option<&str>, env: &Env) -> Result<Model, Failure> {
-        open(&self.setup.config(), wanted, env)
+        open(&self.setup.config(), wanted, env, &self.opened)
     }
 
     fn list(&self, env: &Env) -> BoxFuture<'static, v1::ListModelsResult> {
@@ -63,7 +75,12 @@ impl Models for ConfiguredModels {
 /// # Errors
 ///
 /// A failure that names the setting, when it does not lead to a model.
-fn open(config: &Config, wanted: Option<&str>, env: &Env) -> Result<Model, Failure> {
+fn open(
+    config: &Config,
+    wanted: Option<&str>,
+    env: &Env,
+    opened: &Opened,
+) -> Result<Model, Failure> {
     if let Some(fault) = &config.fault {
         return Err(fault.clone());
     }
@@ -94,10 +111,22 @@ fn open(config: &Config, wanted: Option<&str>, env: &Env) -> Result<Model, Failu
             )
         })?;
         let base_url = local_base_url(*kind, *port);
-        return connect(&chosen, kind.api(), &base_url, None, ApiOptions::default());
+        let connection = connection(&chosen.provider, &base_url, None, env);
+        let parts = Parts {
+            api: kind.api(),
+            connection,
+            options: ApiOptions::default(),
+        };
+        return Ok(Model {
+            provider: opened.get(parts)?,
+            name: chosen.model.clone(),
+        });
     };
     match provider.kind {
-        ProviderKind::Api(api) => endpoint(env, &chosen, api, provider),
+        ProviderKind::Api(api) => Ok(Model {
+            provider: opened.get(endpoint(env, &chosen, api, provider)?)?,
+            name: chosen.model.clone(),
+        }),
         ProviderKind::Replay => replay(&chosen, provider),
     }
 }
@@ -116,7 +145,7 @@ fn endpoint(
     chosen: &ModelRef,
     api: Api,
     provider: &ProviderConfig,
-) -> Result<Model, Failure> {
+) -> Result<Parts, Failure> {
     let configured = provider.base_url.as_deref();
     let base_url = configured.or(api.default_base_url()).ok_or_else(|| {
         Failure::new(
@@ -141,7 +170,11 @@ fn endpoint(
             Some(Secret::new(value.to_owned()))
         }
     };
-    connect(chosen, api, base_url, api_key, options(provider))
+    Ok(Parts {
+        api,
+        connection: connection(&chosen.provider, base_url, api_key, env),
+        options: options(provider),
+    })
 }
 
 fn options(provider: &ProviderConfig) -> ApiOptions {
@@ -160,26 +193,24 @@ fn local_base_url(kind: LocalKind, port: u16) -> String {
     }
 }
 
-fn connect(
-    chosen: &ModelRef,
-    api: Api,
-    base_url: &str,
-    api_key: Option<Secret>,
-    options: ApiOptions,
-) -> Result<Model, Failure> {
-    let connection = Connection {
-        name: chosen.provider.clone(),
+/// How the endpoint `name` is reached; proxies are those of the environment.
+fn connection(name: &str, base_url: &str, api_key: Option<Secret>, env: &Env) -> Connection {
+    let owned = |name: &str| env.get(name).map(str::to_owned);
+    // As curl reads them: lower case first, and for http only lower case, since a web server sets the
+    // other one from a header.
+    let proxy = |lower: &str, upper: &str| owned(lower).or_else(|| owned(upper));
+    Connection {
+        name: name.to_owned(),
         base_url: base_url.to_owned(),
         api_key,
+        http: HttpOptions {
+            http_proxy: owned("http_proxy"),
+            https_proxy: proxy("https_proxy", "HTTPS_PROXY"),
+            no_proxy: proxy("no_proxy", "NO_PROXY"),
+            ..HttpOptions::default()
+        },
         ..Connection::default()
-    };
-    let provider = api.open(connection, options).map_err(|error| {
-        Failure::new("INVALID_ARGUMENTS", error.to_string(), "correct base_url")
-    })?;
-    Ok(Model {
-        provider,
-        name: chosen.model.clone(),
-    })
+    }
 }
 
 fn replay(chosen: &ModelRef, provider: &ProviderConfig) -> Result<Model, Failure> {
@@ -233,10 +264,19 @@ mod tests {
             api_key_env = "SESSION_KEY"
         "#;
         let config = Config::parse(text, Path::new("config.toml")).unwrap();
-        let missing = open(&config, None, &Env::default()).err().unwrap();
+        let opened = Opened::default();
+        let missing = open(&config, None, &Env::default(), &opened).err().unwrap();
         assert_eq!(missing.code, "PROVIDER");
         assert!(missing.message.contains("SESSION_KEY"), "{missing:?}");
         let named = BTreeMap::from([("SESSION_KEY".to_owned(), "k".to_owned())]);
-        assert_eq!(open(&config, None, &Env::from(named)).unwrap().name, "m");
+        let env = Env::from(named);
+        let first = open(&config, None, &env, &opened).unwrap();
+        assert_eq!(first.name, "m");
+        // What it learned and its connections serve the next turn; another key is another adapter.
+        let second = open(&config, None, &env, &opened).unwrap();
+        assert!(Arc::ptr_eq(&first.provider, &second.provider));
+        let other = BTreeMap::from([("SESSION_KEY".to_owned(), "l".to_owned())]);
+        let third = open(&config, None, &Env::from(other), &opened).unwrap();
+        assert!(!Arc::ptr_eq(&first.provider, &third.provider));
     }
 }

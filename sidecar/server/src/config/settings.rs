@@ -61,6 +61,12 @@ pub const SETTINGS: &[Setting] = &[
         doc: "What never runs: { command = \"git push\" }, { paths = [\"secrets/**\"] }.",
     },
     Setting {
+        key: "prices",
+        takes: "tables",
+        default: "a built-in table",
+        doc: "One table for each model whose price the built-in table lacks or has wrong, [prices.\"PROVIDER/MODEL\"].",
+    },
+    Setting {
         key: "sidecar.idle_seconds",
         takes: "seconds",
         default: "300",
@@ -176,13 +182,50 @@ pub const PROVIDER_SETTINGS: &[Setting] = &[
     },
 ];
 
+/// The settings of a `[prices."PROVIDER/MODEL"]` table, in US dollars for a million tokens.
+pub const PRICE_SETTINGS: &[Setting] = &[
+    Setting {
+        key: "input",
+        takes: "US dollars for a million tokens",
+        default: "none; needed",
+        doc: "What the prompt costs, in place of the price that the model has in the built-in table.",
+    },
+    Setting {
+        key: "output",
+        takes: "US dollars for a million tokens",
+        default: "none; needed",
+        doc: "What everything generated costs.",
+    },
+    Setting {
+        key: "cache_read",
+        takes: "US dollars for a million tokens",
+        default: "the price of the input",
+        doc: "What the part of the prompt costs that was read from the vendor's cache.",
+    },
+    Setting {
+        key: "cache_write",
+        takes: "US dollars for a million tokens",
+        default: "the price of the input",
+        doc: "What the part of the prompt costs that was written to the vendor's cache.",
+    },
+];
+
 /// A configuration with every setting explained and commented out.
 pub fn template() -> String {
-    let plain = SETTINGS.iter().filter(|setting| setting.key != "providers");
+    let plain = SETTINGS
+        .iter()
+        .filter(|setting| !matches!(setting.key, "providers" | "prices"));
     let plain = plain.map(|setting| (setting.key.to_owned(), setting));
     let provider = PROVIDER_SETTINGS.iter();
     let provider = provider.map(|setting| (format!("providers.NAME.{}", setting.key), setting));
-    let explained = plain.chain(provider).map(|(key, setting)| {
+    let price = PRICE_SETTINGS.iter();
+    let price = price.map(|setting| {
+        (
+            format!("prices.\"PROVIDER/MODEL\".{}", setting.key),
+            setting,
+        )
+    });
+    let explained = plain.chain(provider).chain(price).map(|(key, setting)| {
         let Setting {
             takes,
             default,
@@ -230,7 +273,8 @@ mod tests {
             let line = format!("# providers.NAME.{} =", setting.key);
             assert!(template.contains(&line), "{line}");
         }
-        for setting in SETTINGS.iter().filter(|setting| setting.key != "providers") {
+        let plain = |setting: &&Setting| !matches!(setting.key, "providers" | "prices");
+        for setting in SETTINGS.iter().filter(plain) {
             assert!(
                 template.contains(&format!("# {} =", setting.key)),
                 "{}",

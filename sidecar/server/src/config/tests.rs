@@ -77,6 +77,35 @@ level = "debug"
 }
 
 #[test]
+fn own_prices_are_read() {
+    let config = parse(
+        "[prices.\"local/qwen3\"]\ninput = 1\noutput = 2.5\ncache_read = 0.1\n[prices.\"a/b\"]\ninput = 0\noutput = 0\ninptu = 1\n",
+    )
+    .unwrap();
+    let rates = config.prices["local/qwen3"].rates;
+    assert!((rates.input - 1.0).abs() < 1e-9 && (rates.output - 2.5).abs() < 1e-9);
+    assert_eq!((rates.cache_read, rates.cache_write), (Some(0.1), None));
+    assert_eq!(
+        config.warnings,
+        [
+            "/c/config.toml:8: unknown setting \"prices.inptu\" is ignored; did you mean \"prices.input\"?"
+        ]
+    );
+    for (text, what) in [
+        (
+            "[prices.qwen3]\ninput = 1\noutput = 1",
+            "is not PROVIDER/MODEL",
+        ),
+        ("[prices.\"a/b\"]\ninput = 1", "needs input and output"),
+        ("[prices.\"a/b\"]\ninput = -1\noutput = 1", "US dollars"),
+        ("[prices.\"a/b\"]\ninput = nan\noutput = 1", "US dollars"),
+    ] {
+        let failure = parse(text).unwrap_err();
+        assert!(failure.message.contains(what), "{failure:?}");
+    }
+}
+
+#[test]
 fn a_vendors_own_address_and_key_need_not_be_written() {
     let config = parse(
         r#"

@@ -11,8 +11,9 @@ use redline_providers::registry::{
 };
 use redline_providers::{ApiOptions, ModelInfo, Secret};
 
-use super::{BUILT_IN_NAME, connect, options};
-use crate::config::{Config, ModelRef, ProviderKind};
+use super::opened::Parts;
+use super::{BUILT_IN_NAME, connection, options};
+use crate::config::{Config, ProviderKind};
 use crate::env::Env;
 
 /// Asks every configured endpoint, and the local servers that run at their usual ports.
@@ -36,7 +37,8 @@ pub(super) async fn list(config: Arc<Config>, env: Env) -> v1::ListModelsResult 
     );
     let unnamed = |server: &LocalServer| !config.providers.contains_key(server.kind.name());
     let found = found.iter().filter(|server| unnamed(server));
-    let local: Vec<Candidate> = found.filter_map(|server| listed.local(server)).collect();
+    let local = found.filter_map(|server| listed.local(server, &env));
+    let local: Vec<Candidate> = local.collect();
     asked.extend(survey(local, Limits::default()).await);
     for endpoint in asked {
         listed.take(endpoint);
@@ -66,10 +68,15 @@ impl Listed {
         let missing = variable.filter(|_| key.is_none()).map(str::to_owned);
         let base_url = provider.base_url.as_deref().or(api.default_base_url());
         let key = key.map(|key| Secret::new(key.to_owned()));
-        self.open(name, api, base_url?, key, options(provider), missing)
+        let parts = Parts {
+            api,
+            connection: connection(name, base_url?, key, env),
+            options: options(provider),
+        };
+        self.open(&parts, missing)
     }
 
-    fn local(&mut self, server: &LocalServer) -> Option<Candidate> {
+    fn local(&mut self, server: &LocalServer, env: &Env) -> Option<Candidate> {
         let port = LOCAL_SERVERS
             .iter()
             .find(|(kind, _)| *kind == server.kind)?
@@ -78,32 +85,18 @@ impl Listed {
         let name = server.kind.name();
         self.notices
             .push(format!("{name} answers at {}", server.base_url));
-        self.open(
-            name,
-            server.kind.api(),
-            &base_url,
-            None,
-            ApiOptions::default(),
-            None,
-        )
+        let parts = Parts {
+            api: server.kind.api(),
+            connection: connection(name, &base_url, None, env),
+            options: ApiOptions::default(),
+        };
+        self.open(&parts, None)
     }
 
-    fn open(
-        &mut self,
-        name: &str,
-        api: redline_providers::Api,
-        base_url: &str,
-        key: Option<Secret>,
-        options: ApiOptions,
-        missing_key: Option<String>,
-    ) -> Option<Candidate> {
-        let chosen = ModelRef {
-            provider: name.to_owned(),
-            model: String::new(),
-        };
-        match connect(&chosen, api, base_url, key, options) {
-            Ok(model) => Some(Candidate {
-                provider: model.provider,
+    fn open(&mut self, parts: &Parts, missing_key: Option<String>) -> Option<Candidate> {
+        match parts.open() {
+            Ok(provider) => Some(Candidate {
+                provider,
                 missing_key,
             }),
             Err(failure) => {
