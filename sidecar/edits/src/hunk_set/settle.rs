@@ -165,6 +165,10 @@ impl HunkSet {
         };
         self.free(id, key, &range)?;
         self.turn(key, state);
+        if let Some(entry) = self.entry_mut(key) {
+            // It is reopened where it stands now.
+            entry.steps.clear();
+        }
         self.relocate(key, range);
         Ok(())
     }

@@ -10,7 +10,7 @@ use ropey::Rope;
 use super::{Entry, HunkSet, Reads, settle::clip};
 use crate::{
     diff::diff_lines,
-    hunk::{Hunk, HunkError, HunkId},
+    hunk::{Hunk, HunkError, HunkId, Provenance},
     linewise,
 };
 
@@ -231,21 +231,26 @@ fn part_of(
         text[offsets[range.start]..offsets[range.end]].to_owned()
     };
     let count = linewise::line_count(&whole.replacement);
-    let provenance = clip(&whole.provenance, added);
+    let clipped = clip(&whole.provenance, added);
+    let mut provenance: Vec<Provenance> = clipped
+        .iter()
+        .zip(&whole.provenance)
+        .filter(|(kept, part)| {
+            !kept.lines.is_empty() || part.lines.is_empty() || count == 0 || added.is_empty()
+        })
+        .map(|(kept, _)| kept.clone())
+        .collect();
+    if provenance.is_empty() {
+        // All of its lines are the user's amendment, of what these calls had written.
+        provenance = clipped;
+    }
     Hunk {
         id,
         revision: whole.revision + 1,
         state: whole.state.clone(),
         removed: lines(&whole.removed, base),
         replacement: lines(&whole.replacement, added),
-        provenance: provenance
-            .into_iter()
-            .zip(&whole.provenance)
-            .filter(|(kept, part)| {
-                !kept.lines.is_empty() || part.lines.is_empty() || count == 0 || added.is_empty()
-            })
-            .map(|(kept, _)| kept)
-            .collect(),
+        provenance,
         rung: whole.rung,
         // Which lines of the agent's text a part would have had cannot be told: all of it stays.
         amended: whole.amended.clone(),

@@ -241,3 +241,35 @@ fn no_part_of_a_split_keeps_the_lines_as_they_are() {
     let whole = desk.select("h1", &Selection::Base(1..2));
     assert_eq!(whole, Ok(id));
 }
+
+#[test]
+fn a_part_that_the_user_amended_is_still_its_agents() {
+    let mut desk = Desk::new("a\n");
+    desk.propose("a\nnew\n");
+    let id = HunkId::new("h1");
+    let text = desk.text.clone();
+    desk.set.amend(&text, &id, "mine\nnew\n").unwrap();
+    desk.split("h1");
+    desk.set.amend(&text, &id, "new\n").unwrap();
+    let hunk = desk.set.get(&id).unwrap();
+    assert_eq!(hunk.amended, None);
+    assert_eq!(hunk.calls(), ["call1"]);
+}
+
+#[test]
+fn what_is_reopened_stands_where_it_is_now() {
+    let mut desk = Desk::new("b\n\n\n");
+    desk.propose("b\n\nA\n\n");
+    let id = HunkId::new("h1");
+    desk.set.reject(&id).unwrap();
+    // Blank lines come and go at its place while nobody minds it.
+    desk.change(3..3, "\n");
+    desk.change(3..3, "\n");
+    desk.change(3..4, "");
+    desk.change(3..4, "");
+    desk.set.reopen(&id).unwrap();
+    let pending: Vec<Range<usize>> = desk.set.pending().map(|(_, range)| range).collect();
+    assert_eq!((pending.len(), pending.first()), (1, Some(&(3..3))));
+    // A line like those that once were there is one more.
+    assert_eq!(desk.change(3..3, "\n"), [HunkEvent::Conflicted { id }]);
+}
