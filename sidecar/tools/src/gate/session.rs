@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use redline_workspace::{
-    ApprovalError, Approvals, Ids, NewApproval, OperationStanding, PathError, Plans, Shown,
-    Workspace, WorkspaceRoot, git_programs, named_files,
+    ApprovalError, ApprovalState, Approvals, Ids, NewApproval, OperationStanding, PathError, Plans,
+    Shown, Workspace, WorkspaceRoot, git_programs, named_files,
 };
 use serde_json::{Value, json};
 
@@ -136,8 +136,24 @@ impl SessionGate {
                 }
                 Err(stale_approval(&operation.summary, &changed))
             }
+            Err(ApprovalError::NotUsable {
+                state: ApprovalState::Denied,
+                ..
+            }) => Err(self.denied(approval, operation)),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// What the model is told of a no: which operation, and why where the user said so.
+    fn denied(&self, approval: &str, operation: &Operation) -> ToolError {
+        let summary = &operation.summary;
+        let approval = self.approvals.get(approval).ok();
+        let reason = approval.and_then(|approval| approval.decided.as_ref()?.reason.clone());
+        let message = match reason {
+            Some(reason) => format!("the user does not allow `{summary}`: {reason}"),
+            None => format!("the user does not allow `{summary}`"),
+        };
+        ToolError::new(ErrorCode::ApprovalDenied, message)
     }
 
     /// The files by which an operation differs from what was shown.

@@ -257,6 +257,29 @@ fn a_no_lasts_for_its_turn() {
 }
 
 #[test]
+fn a_no_is_told_with_its_reason() {
+    let session = Session::new(Mode::Manual, json!({}));
+    let approval = session.staged("a.txt");
+    session
+        .workspace
+        .approvals()
+        .decide(&approval, Voice::No, "ann", Some("it is generated"))
+        .unwrap();
+    let error = session
+        .call("a.txt", Some(&approval))
+        .recovery
+        .error
+        .unwrap();
+    assert_eq!(error.code, ErrorCode::ApprovalDenied);
+    assert!(
+        error.message.contains("write a.txt") && error.message.contains("it is generated"),
+        "{}",
+        error.message
+    );
+    assert_eq!(error.hint, ErrorCode::ApprovalDenied.hint());
+}
+
+#[test]
 fn no_approval_lifts_protection_or_a_deny_rule() {
     let session = Session::new(Mode::Auto, json!({"deny": [{"paths": ["secret.txt"]}]}));
     assert_eq!(session.call("a.txt", None).status, Status::Ok);
