@@ -70,6 +70,7 @@ pub(super) fn open_workspace(
         &options.root,
         WorkspaceOptions {
             root: RootOptions {
+                protected: (options.process.permissions)().protected,
                 faults: options.process.faults.clone(),
                 ..RootOptions::default()
             },

@@ -460,6 +460,35 @@ async fn an_editor_that_asks_for_no_status_is_told_what_was_noticed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_the_user_protects_nobody_can_propose_to_change() {
+    let root = tempfile::tempdir().unwrap();
+    std::fs::write(root.path().join("key.pem"), TEXT).unwrap();
+    let state = tempfile::tempdir().unwrap();
+    let permissions = Permissions {
+        protected: vec!["*.pem".to_owned()],
+        ..Permissions::default()
+    };
+    let hubs = Hubs::new(HubsOptions {
+        private: Arc::new(PrivateStore::new(state.path().to_owned())),
+        models: Arc::new(NoModels),
+        in_process: true,
+        notices: Arc::new(Vec::new),
+        permissions: Arc::new(move || permissions.clone()),
+        faults: None,
+    });
+    let mut client = Client::connect(&hubs, root.path(), json!({})).await;
+    let files = json!({"files": [{"path": "key.pem", "text": "other\n"}]});
+    let refused = client
+        .ask(
+            "redline/transaction/propose",
+            json!({"content": files.to_string()}),
+        )
+        .await
+        .unwrap_err();
+    assert_eq!(refused["data"]["code"], "PROTECTED_PATH", "{refused}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_accepted_hunk_is_shown_until_it_is_saved() {
     let root = tempfile::tempdir().unwrap();
     let (_state, hubs, id) = pending(root.path()).await;
