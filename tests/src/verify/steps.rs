@@ -9,7 +9,7 @@ use std::thread;
 use anyhow::{Context, Result, bail};
 
 use super::{Counts, Step};
-use crate::program::{cargo, repository};
+use crate::program::{cargo, redline, repository};
 
 /// In the order in which they run: quick ones first.
 pub(super) const ALL: &[Step] = &[
@@ -125,24 +125,15 @@ fn clippy() -> Result<Counts> {
 
 /// The whole suite, with nextest where the machine has it.
 fn tests() -> Result<Counts> {
-    let mut build = cargo();
-    build.args([
-        "build",
-        "--quiet",
-        "--package",
-        "redline",
-        "--bin",
-        "redline",
-    ]);
-    if !stream(build, Show::All, |_| {})? {
-        bail!("the redline binary does not build");
-    }
+    // Once here, not in each test that drives it.
+    let binary = redline()?;
     let mut counts = Counts::default();
     let nextest = cargo()
         .args(["nextest", "--version"])
         .output()
         .is_ok_and(|output| output.status.success());
     let mut command = cargo();
+    command.env("REDLINE_BIN", binary);
     let held = if nextest {
         command.args(["nextest", "run", "--workspace", "--no-fail-fast"]);
         command.args(["--status-level", "skip", "--final-status-level", "skip"]);
