@@ -15,6 +15,7 @@ mod cli;
 mod durability;
 mod house;
 mod kills;
+mod level0;
 mod nvim;
 mod plain_lsp;
 mod providers;
@@ -29,6 +30,7 @@ fn main() {
     trials.extend(house::trials());
     trials.extend(cli::trials());
     trials.extend(plain_lsp::trials());
+    trials.extend(level0::trials());
     trials.extend(undo::trials());
     trials.extend(bad_input::trials());
     trials.extend(kills::trials());

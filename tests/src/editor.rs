@@ -268,6 +268,9 @@ impl Answer for Answers {
             "workspace/workspaceFolders"
             | "client/registerCapability"
             | "client/unregisterCapability"
+            | "workspace/codeLens/refresh"
+            | "workspace/inlayHint/refresh"
+            | "workspace/diagnostic/refresh"
             | "window/workDoneProgress/create" => Some(Ok(Value::Null)),
             _ => Some(Err(RpcError {
                 code: -32601,
@@ -636,7 +639,12 @@ impl Editor {
         }
     }
 
-    fn execute(&self, command: &Value) -> Result<Reply> {
+    /// Does what an editor does with a picked code lens, or with a command that its user named.
+    ///
+    /// # Errors
+    ///
+    /// When the server does not answer. An error answer is returned as such.
+    pub fn execute(&self, command: &Value) -> Result<Reply> {
         self.client.ask(
             "workspace/executeCommand",
             json!({"command": command["command"], "arguments": command["arguments"]}),

@@ -11,8 +11,8 @@
 //! - [`noticed`], [`offers`]: decisions that an editor made by its own change
 //! - [`store`]: to the disk; [`refresh`]: closed files as they are there now; [`announce`]: what is
 //!   unsaved here
-//! - [`present`], [`answers`], [`show`], [`pages`]: what clients are shown
-//! - [`sessions`], [`turns`], [`prompts`], [`steps`], [`updates`]: conversations and what runs in them
+//! - [`present`], [`answers`], [`show`], [`plain`], [`pages`]: what clients are shown
+//! - [`sessions`], [`turns`], [`prompts`], [`comments`], [`steps`], [`updates`]: conversations and what runs in them
 //! - [`view`], [`ground`], [`auto_commit`], [`env`](mod@env): what a turn's tools read, and what they run with
 //! - [`approvals`], [`plans`], [`jobs`]: what waits for a person, and programs that run; [`saves`], [`requests`], [`present_agent`]
 
@@ -21,6 +21,7 @@ pub(crate) mod answers;
 pub(crate) mod approvals;
 pub(crate) mod auto_commit;
 pub(crate) mod change;
+pub(crate) mod comments;
 pub(crate) mod commit;
 pub(crate) mod copies;
 pub(crate) mod decide;
@@ -32,6 +33,7 @@ pub(crate) mod jobs;
 pub(crate) mod noticed;
 pub(crate) mod offers;
 pub(crate) mod pages;
+pub(crate) mod plain;
 pub(crate) mod plans;
 pub(crate) mod present;
 pub(crate) mod present_agent;
@@ -132,6 +134,8 @@ pub(crate) struct Hub {
     offers: offers::Offers,
     announced: announce::Announced,
     stale: show::Stale,
+    pages: pages::live::LivePages,
+    comments: comments::Comments,
 }
 
 impl Hub {
@@ -203,6 +207,8 @@ impl Hub {
             refresh: refresh::Refresh::default(),
             offers: offers::Offers::default(),
             stale: show::Stale::default(),
+            pages: pages::live::LivePages::default(),
+            comments: comments::Comments::default(),
         })
     }
 
@@ -214,6 +220,7 @@ impl Hub {
                 self.refresh.due(),
                 self.approvals.due(),
                 self.jobs.due(),
+                self.comments.due(),
             ];
             let event = match due.into_iter().flatten().min() {
                 None => events.recv().ok(),
@@ -252,7 +259,9 @@ impl Hub {
         self.refresh_tick(now);
         self.approvals_tick(now);
         self.jobs_tick(now);
+        self.comments_tick(now);
         self.show(now);
+        self.pages_tick();
     }
 
     fn handle(&mut self, event: Event) {
@@ -307,6 +316,7 @@ impl Hub {
             Done::Approval(decided) => self.approval_decided(*decided),
             Done::Approvals(changed) => self.approvals_seen(changed),
             Done::Plan(decided) => self.plan_decided(*decided),
+            Done::Review(reading) => self.reviewed(reading),
             Done::Directed(directed) => self.directed(*directed),
             Done::Failed { what } => self.commit_job_failed(what),
         }
@@ -351,6 +361,20 @@ impl Hub {
                 let actions = self.code_actions(client, &uri, range);
                 respond(reply, Ok(actions));
             }
+            Request::CodeLenses { uri, reply } => {
+                respond(reply, Ok(self.code_lenses(client, &uri)));
+            }
+            Request::InlayHints { uri, range, reply } => {
+                respond(reply, Ok(self.inlay_hints(client, &uri, range)));
+            }
+            Request::Diagnostics {
+                uri,
+                previous,
+                reply,
+            } => {
+                let report = self.pull_diagnostics(client, &uri, previous.as_deref());
+                respond(reply, Ok(report));
+            }
             Request::Resolve {
                 action,
                 data,
@@ -360,6 +384,7 @@ impl Hub {
                 respond(reply, resolved);
             }
             Request::Show(page, reply) => self.show_page(client, page, reply),
+            Request::AskComment(place, reply) => self.ask_comment(client, &place, reply),
             Request::Agent(request) => self.agent_request(client, request),
             Request::DocumentText(uri, reply) => respond(reply, self.document_text(client, &uri)),
         }
@@ -424,6 +449,9 @@ impl Hub {
         self.sessions.leave(client);
         self.commit_client_gone(client);
         self.offers.forget_client(client);
+        self.stale.forget_client(client);
+        self.pages.forget_client(client);
+        self.comments.forget_client(client);
     }
 
     /// Forgets settled transactions beyond the newest ones; those that lie over open documents stay,

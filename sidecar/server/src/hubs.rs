@@ -20,7 +20,7 @@ use crate::config::Permissions;
 use crate::env::Env;
 use crate::failure::Failure;
 use crate::hub::event::{ClientId, Event, HubHandle};
-use crate::hub::{Hub, HubOptions};
+use crate::hub::{Hub, HubOptions, pages};
 
 const RULES: PathRules = if cfg!(windows) {
     PathRules::Windows
@@ -173,6 +173,11 @@ impl Hubs {
                 "Redline reviews local files; remote ones through the editor's own remote",
             )
         })
+    }
+
+    /// The workspace that a page of ours belongs to.
+    pub(crate) fn root_of_page(&self, file: &Path) -> Option<PathBuf> {
+        pages::root_of_page(&self.options.private, file)
     }
 
     /// The project that a file lies in: the nearest folder above it that says so, else its folder.

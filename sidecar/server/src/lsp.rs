@@ -6,18 +6,24 @@
 //! - `face`: the language server that one client sees
 //! - `profile`: what one client can do
 //! - `outbox`, `client`: what waits for a client, and its sending
-//! - `actions`, `diagnostics`, `commands`: hunks in plain LSP; `approvals`, `plans`: what waits for a yes
+//! - `actions`, `diagnostics`, `lenses`, `commands`: hunks in plain LSP; `files`: operations of whole files;
+//!   `approvals`, `plans`: what waits for a yes; `comments`: prompts that stand in a comment
+//! - `review`: code actions on the review document
 //! - `written`: large results, past the framework
 
 pub(crate) mod actions;
 pub(crate) mod approvals;
 pub(crate) mod client;
 pub(crate) mod commands;
+pub(crate) mod comments;
 pub(crate) mod diagnostics;
 pub(crate) mod face;
+pub(crate) mod files;
+pub(crate) mod lenses;
 pub(crate) mod outbox;
 pub(crate) mod plans;
 pub(crate) mod profile;
+pub(crate) mod review;
 pub mod transport;
 mod written;
 

@@ -31,6 +31,10 @@ pub struct Profile {
     pub change_after_reply: bool,
     /// What it says under `capabilities.experimental.redline`.
     pub redline: Option<Value>,
+    /// What it says beside all this: names joined by dots, and the value there.
+    pub more: Vec<(&'static str, Value)>,
+    /// A recorded client's own `capabilities`, said in place of all this.
+    pub recorded: Option<Value>,
 }
 
 impl Profile {
@@ -49,6 +53,8 @@ impl Profile {
             pretends_applied: false,
             change_after_reply: false,
             redline: None,
+            more: Vec::new(),
+            recorded: None,
         }
     }
 
@@ -106,6 +112,24 @@ impl Profile {
         self
     }
 
+    /// With one more capability, as `("workspace.codeLens.refreshSupport", true)`.
+    #[must_use]
+    pub fn with(mut self, name: &'static str, value: impl Into<Value>) -> Profile {
+        self.more.push((name, value.into()));
+        self
+    }
+
+    /// With code lenses, inlay hints and pulled diagnostics, each of which it can be told to ask for again.
+    #[must_use]
+    pub fn with_pulls(self) -> Profile {
+        self.with("textDocument.codeLens", json!({}))
+            .with("textDocument.inlayHint", json!({}))
+            .with("textDocument.diagnostic", json!({}))
+            .with("workspace.codeLens.refreshSupport", true)
+            .with("workspace.inlayHint.refreshSupport", true)
+            .with("workspace.diagnostics.refreshSupport", true)
+    }
+
     /// The params of `initialize`.
     #[must_use]
     pub fn initialize(&self, root: &Path) -> Value {
@@ -140,6 +164,15 @@ impl Profile {
         }
         if let Some(redline) = &self.redline {
             capabilities["experimental"] = json!({"redline": redline});
+        }
+        for (name, value) in &self.more {
+            let place = name
+                .split('.')
+                .fold(&mut capabilities, |place, part| &mut place[part]);
+            *place = value.clone();
+        }
+        if let Some(recorded) = &self.recorded {
+            capabilities = recorded.clone();
         }
         json!({
             "processId": std::process::id(),

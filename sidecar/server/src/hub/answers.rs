@@ -124,6 +124,7 @@ impl Hub {
     }
 }
 
-fn uri_of(root: &Path, path: &str) -> String {
+/// The URI of a path below the root.
+pub(super) fn uri_of(root: &Path, path: &str) -> String {
     redline_workspace::path_to_uri(&root.join(path).to_string_lossy())
 }

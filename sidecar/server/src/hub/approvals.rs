@@ -68,6 +68,11 @@ impl Approvals {
         own.cloned().collect()
     }
 
+    /// Those that wait.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Arc<Approval>> {
+        self.waiting.values()
+    }
+
     /// Ids of those that wait.
     pub(super) fn ids(&self) -> Vec<String> {
         self.waiting.keys().cloned().collect()
@@ -150,6 +155,7 @@ impl Hub {
 
     /// Diagnostics of what waits stand in every document of who prompted.
     pub(super) fn mark_approvals_stale(&mut self) {
+        self.pages.mark();
         let paths: Vec<String> = self.documents.paths().map(str::to_owned).collect();
         paths.iter().for_each(|path| self.stale.changed(path));
     }

@@ -19,6 +19,9 @@ use crate::failure::Failure;
 
 impl Hub {
     pub(super) fn did_open(&mut self, client: ClientId, uri: String, version: i32, text: &str) {
+        if let Some(page) = self.live_page(&uri) {
+            return self.page_opened(client, page, (uri, version), text);
+        }
         let Some(path) = self.path_of(&uri) else {
             return;
         };
@@ -68,6 +71,9 @@ impl Hub {
         version: i32,
         changes: &[TextDocumentContentChangeEvent],
     ) {
+        if let Some(page) = self.live_page(uri) {
+            return self.page_changed(client, page, version, changes);
+        }
         let Some(path) = self.path_of(uri) else {
             return;
         };
@@ -86,6 +92,9 @@ impl Hub {
     }
 
     pub(super) fn did_save(&mut self, client: ClientId, uri: &str) {
+        if let Some(page) = self.live_page(uri) {
+            return self.page_saved(client, page);
+        }
         let Some(path) = self.path_of(uri) else {
             return;
         };
@@ -116,7 +125,9 @@ impl Hub {
     }
 
     pub(super) fn did_close(&mut self, client: ClientId, uri: &str) {
-        if let Some(path) = self.path_of(uri) {
+        if let Some(page) = self.live_page(uri) {
+            self.page_closed(client, page);
+        } else if let Some(path) = self.path_of(uri) {
             self.close_copy(&path, client);
         }
     }

@@ -8,14 +8,17 @@ use std::sync::{Arc, mpsc};
 
 use redline_protocol::v1;
 use tokio::sync::oneshot;
-use tower_lsp::ls_types::{CodeAction, CodeActionOrCommand, Range, TextDocumentContentChangeEvent};
+use tower_lsp::ls_types::{
+    CodeAction, CodeActionOrCommand, CodeLens, DocumentDiagnosticReport, InlayHint, Range,
+    TextDocumentContentChangeEvent,
+};
 
 use super::requests::AgentRequest;
 use super::turns::TurnNote;
 use super::work::Done;
 use crate::env::Env;
 use crate::failure::Failure;
-use crate::lsp::actions::ResolveData;
+use crate::lsp::actions::{CommentPlace, ResolveData};
 use crate::lsp::outbox::Outbox;
 use crate::lsp::profile::ClientProfile;
 
@@ -99,6 +102,21 @@ pub(crate) enum Request {
         range: Range,
         reply: Reply<Vec<CodeActionOrCommand>>,
     },
+    CodeLenses {
+        uri: String,
+        reply: Reply<Vec<CodeLens>>,
+    },
+    InlayHints {
+        uri: String,
+        range: Range,
+        reply: Reply<Vec<InlayHint>>,
+    },
+    /// The diagnostics of a document, unless they are those of the result `previous`.
+    Diagnostics {
+        uri: String,
+        previous: Option<String>,
+        reply: Reply<DocumentDiagnosticReport>,
+    },
     Resolve {
         action: Box<CodeAction>,
         data: ResolveData,
@@ -106,6 +124,8 @@ pub(crate) enum Request {
     },
     /// A document for a person to read, opened in the client's editor.
     Show(Page, Reply<()>),
+    /// Sends the prompt that stands in a comment, and takes the comment out.
+    AskComment(CommentPlace, Reply<()>),
     /// What concerns the agent's side.
     Agent(AgentRequest),
     /// The text that the hub holds for a document, with its version: for tests and `redline doctor`.
@@ -132,8 +152,12 @@ impl Request {
             Self::Checkpoints(reply) => no(reply, failure),
             Self::Restore(_, reply) => no(reply, failure),
             Self::CodeActions { reply, .. } => no(reply, failure),
+            Self::CodeLenses { reply, .. } => no(reply, failure),
+            Self::InlayHints { reply, .. } => no(reply, failure),
+            Self::Diagnostics { reply, .. } => no(reply, failure),
             Self::Resolve { reply, .. } => no(reply, failure),
             Self::Show(_, reply) => no(reply, failure),
+            Self::AskComment(_, reply) => no(reply, failure),
             Self::Agent(request) => request.refuse(failure),
             Self::DocumentText(_, reply) => no(reply, failure),
         }
@@ -155,6 +179,12 @@ pub(crate) enum Page {
     Diff(Option<String>),
     /// The three sides of a conflict.
     Sides(v1::SplitParams),
+    /// The review document, at a transaction if one is named.
+    Review(Option<String>),
+    /// The prompt file.
+    Prompt,
+    /// A file of the workspace at a line, counted from 1.
+    Place { path: String, line: u32 },
 }
 
 /// Sends events to one hub. Cloning shares it.

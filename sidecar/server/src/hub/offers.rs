@@ -6,9 +6,9 @@
 
 use std::collections::VecDeque;
 
-use redline_edits::{HunkId, HunkState, OperationKind, TextChange, to_line_col};
+use redline_edits::{HunkId, HunkSet, HunkState, OperationKind, TextChange, to_line_col};
 use tower_lsp::ls_types::{
-    CodeAction, CodeActionOrCommand, DocumentChanges, OneOf,
+    AnnotatedTextEdit, ChangeAnnotation, CodeAction, CodeActionOrCommand, DocumentChanges, OneOf,
     OptionalVersionedTextDocumentIdentifier, Position, Range, TextDocumentEdit, TextEdit, Uri,
     WorkspaceEdit,
 };
@@ -20,6 +20,7 @@ use super::present::Which;
 use crate::failure::Failure;
 use crate::lsp::actions::{self, InFile, Offer, ResolveData};
 use crate::lsp::diagnostics;
+use crate::lsp::profile::ClientProfile;
 
 /// Most offers remembered; an older one still works, but counts as done by hand.
 const MAX_OFFERS: usize = 64;
@@ -65,6 +66,9 @@ impl Hub {
         uri: &str,
         range: Range,
     ) -> Vec<CodeActionOrCommand> {
+        if let Some(page) = self.live_page(uri) {
+            return self.page_actions(client, page, (range.start.line, range.end.line));
+        }
         let Some(path) = self.path_of(uri) else {
             return Vec::new();
         };
@@ -75,6 +79,7 @@ impl Hub {
             return Vec::new();
         };
         let approvals = self.approval_actions(client, profile);
+        let prompts = self.comment_prompts(&path, copy, (range.start.line, range.end.line));
         let lines = (range.start.line, range.end.line);
         // One line more on each side: an insertion is shown at the line before it.
         let around = line_bytes(copy, lines.0.saturating_sub(1), lines.1.saturating_add(1));
@@ -99,7 +104,24 @@ impl Hub {
         for hunks in offered.into_inner() {
             self.offers.remember(client, hunks);
         }
-        actions.into_iter().chain(approvals).collect()
+        let operations = match lines.0 {
+            0 => self.file_operations(&path),
+            _ => Vec::new(),
+        };
+        let profile = self.clients.get(&client).map(|each| &each.profile);
+        let operations = operations
+            .iter()
+            .flat_map(|operation| profile.map(|profile| operation.actions(profile)))
+            .flatten();
+        let prompts = prompts
+            .iter()
+            .filter_map(|place| Some(actions::ask_comment(place, profile?)));
+        actions
+            .into_iter()
+            .chain(operations)
+            .chain(prompts)
+            .chain(approvals)
+            .collect()
     }
 
     /// Fills in the edit of an action that was offered without one.
@@ -198,7 +220,14 @@ impl Hub {
         let changes = set
             .edits_for(&copy.rope, &hunks)
             .map_err(|error| Failure::new(error.code(), error.to_string(), error.hint()))?;
-        Ok((workspace_edit(&[(copy, changes)], true), hunks))
+        let profile = self.clients.get(&copy.client).map(|each| &each.profile);
+        let style = EditStyle {
+            versioned: profile.is_none_or(|profile| profile.document_changes),
+            label: profile
+                .filter(|profile| profile.annotations)
+                .map(|_| label_of(set, &hunks)),
+        };
+        Ok((workspace_edit(&[(copy, changes)], &style), hunks))
     }
 }
 
@@ -210,7 +239,7 @@ fn stale(id: &str) -> Failure {
     )
 }
 
-fn line_bytes(copy: &Copy, first: u32, last: u32) -> std::ops::Range<usize> {
+pub(super) fn line_bytes(copy: &Copy, first: u32, last: u32) -> std::ops::Range<usize> {
     let rope = &copy.rope;
     let byte = |line: u32| {
         let line = line as usize;
@@ -223,10 +252,44 @@ fn line_bytes(copy: &Copy, first: u32, last: u32) -> std::ops::Range<usize> {
     byte(first)..byte(last.saturating_add(1))
 }
 
-/// One edit over several copies of one client: versioned, unless the client takes no versions.
+/// What a client that shows annotations calls an acceptance.
+fn label_of(set: &HunkSet, hunks: &[HunkId]) -> String {
+    let why = match hunks {
+        [only] => set.get(only).map(|hunk| hunk.rationales().join(" ")),
+        several => Some(format!("{} hunks", several.len())),
+    };
+    match why.filter(|why| !why.is_empty()) {
+        Some(why) => format!("Redline: accept · {why}"),
+        None => "Redline: accept".to_owned(),
+    }
+}
+
+/// How an edit is put for one client.
+#[derive(Debug, Clone)]
+pub(super) struct EditStyle {
+    /// With the version of each document; some clients take none.
+    pub(super) versioned: bool,
+    /// Named so, for a client that reads annotations of edits; never one that asks for confirmation.
+    pub(super) label: Option<String>,
+}
+
+impl EditStyle {
+    /// For an edit that is sent, not offered.
+    pub(super) fn of(profile: &ClientProfile, label: &str) -> Self {
+        Self {
+            versioned: profile.document_changes,
+            label: profile.annotations.then(|| label.to_owned()),
+        }
+    }
+}
+
+/// The one annotation of an edit.
+const ANNOTATION: &str = "redline";
+
+/// One edit over several copies of one client.
 pub(super) fn workspace_edit(
     documents: &[(&Copy, Vec<TextChange>)],
-    versioned: bool,
+    style: &EditStyle,
 ) -> WorkspaceEdit {
     let edits = documents.iter().filter_map(|(copy, changes)| {
         let uri: Uri = copy.uri.parse().ok()?;
@@ -242,7 +305,7 @@ pub(super) fn workspace_edit(
             .collect();
         Some((uri, copy.version, edits))
     });
-    if !versioned {
+    if !style.versioned {
         return WorkspaceEdit {
             changes: Some(edits.map(|(uri, _, edits)| (uri, edits)).collect()),
             ..WorkspaceEdit::default()
@@ -253,10 +316,26 @@ pub(super) fn workspace_edit(
             uri,
             version: Some(version),
         },
-        edits: edits.into_iter().map(OneOf::Left).collect(),
+        edits: edits
+            .into_iter()
+            .map(|text_edit| match style.label {
+                None => OneOf::Left(text_edit),
+                Some(_) => OneOf::Right(AnnotatedTextEdit {
+                    text_edit,
+                    annotation_id: ANNOTATION.to_owned(),
+                }),
+            })
+            .collect(),
+    });
+    let annotation = style.label.clone().map(|label| ChangeAnnotation {
+        label,
+        needs_confirmation: Some(false),
+        description: None,
     });
     WorkspaceEdit {
         document_changes: Some(DocumentChanges::Edits(edits.collect())),
+        change_annotations: annotation
+            .map(|annotation| [(ANNOTATION.to_owned(), annotation)].into_iter().collect()),
         ..WorkspaceEdit::default()
     }
 }

@@ -1,11 +1,19 @@
-//! Pages for a person to read: diffs and the three sides of a conflict.
+//! Pages for a person: diffs, the three sides of a conflict, the review document, the prompt file.
 //!
-//! Owns: what such a page says, and opening it in the client that asked.
+//! Owns: what such a page says, where it lies, and opening it in the client that asked.
 //! Must not know: how the client opens a document.
 //!
-//! A page is a real file in the private store, since plain editors open nothing else.
+//! A page is a real file in the private store, since plain editors open nothing else. Beside the pages of a
+//! workspace lies the name of its root, so that an editor that opens one is led to the hub that it belongs to.
+//!
+//! - [`review`]: what the review document says; [`prompt`]: what the prompt file does
+//! - [`live`]: both while they are open
 
-use std::path::PathBuf;
+pub(crate) mod live;
+mod prompt;
+pub(crate) mod review;
+
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use redline_edits::HunkId;
@@ -26,6 +34,9 @@ impl Hub {
         let page = match page {
             Page::Diff(id) => self.diff_page(id),
             Page::Sides(params) => self.sides_page(client, &params),
+            Page::Review(transaction) => return self.open_review(client, transaction, reply),
+            Page::Prompt => return self.open_prompt(client, reply),
+            Page::Place { path, line } => return self.open_place(client, &path, line, reply),
         };
         match page {
             Ok((name, text)) => self.open_page(client, name, text, reply),
@@ -40,11 +51,14 @@ impl Hub {
         };
         let (opens, outbox) = (client.profile.show_document, client.outbox.clone());
         let private = Arc::clone(&self.process.private);
-        let workspace_id = self.workspace.root().id().to_owned();
+        let (root, id) = (self.root.clone(), self.workspace.root().id().to_owned());
         self.worker.run("page", move || {
             let text = text();
             let shown = if opens {
-                write_page(&private, &workspace_id, &name, &text)
+                let folder = page_folder(&private, &root, &id);
+                folder
+                    .map(|folder| folder.join(name))
+                    .and_then(|path| write_page(&path, &text).map(|()| path))
                     .map(|path| Message::ShowDocument { path, line: None })
             } else {
                 Ok(Message::Show {
@@ -55,6 +69,26 @@ impl Hub {
             respond(reply, shown.map(|message| outbox.push(message)));
             None
         });
+    }
+
+    /// Opens a file of the workspace at a line, counted from 1.
+    fn open_place(&self, client: ClientId, path: &str, line: u32, reply: Reply<()>) {
+        let Some(attached) = self.clients.get(&client) else {
+            return;
+        };
+        let place = self.workspace.root().admit(path);
+        let found = place.map_err(|error| {
+            let error = redline_edits::FileError::from(error);
+            Failure::new(error.code, error.message, error.hint)
+        });
+        let opened = found.map(|admitted| {
+            let path = self.root.join(admitted.as_str());
+            let line = Some(line.saturating_sub(1));
+            attached
+                .outbox
+                .push(shown(attached.profile.show_document, path, line));
+        });
+        respond(reply, opened);
     }
 
     fn diff_page(&self, id: Option<String>) -> Result<(String, Text), Failure> {
@@ -136,30 +170,101 @@ impl Hub {
     }
 }
 
-/// Pages of one workspace share a folder of the user's private store.
+/// The name of the file that says whose pages lie beside it.
+const ROOT_FILE: &str = "workspace";
+
+fn failed(what: &str, reason: &dyn std::fmt::Display) -> Failure {
+    Failure::new(
+        "IO",
+        format!("the page could not be {what}: {reason}"),
+        "look at the disk that holds XDG_STATE_HOME",
+    )
+}
+
+/// The folder that the pages of one workspace share, in the user's private store.
 #[expect(
     clippy::disallowed_methods,
     reason = "the private store is no workspace"
 )]
-fn write_page(
+fn page_folder(private: &PrivateStore, root: &Path, id: &str) -> Result<PathBuf, Failure> {
+    let folder = private
+        .folder("pages")
+        .map_err(|error| failed("written", &error))?;
+    let folder = folder.join(id);
+    std::fs::create_dir_all(&folder).map_err(|error| failed("written", &error))?;
+    let named = folder.join(ROOT_FILE);
+    let root = root.as_os_str().as_encoded_bytes();
+    if std::fs::read(&named).ok().as_deref() != Some(root) {
+        std::fs::write(&named, root).map_err(|error| failed("written", &error))?;
+    }
+    Ok(folder)
+}
+
+fn page_path(
     private: &PrivateStore,
-    workspace_id: &str,
-    name: &str,
-    text: &str,
+    root: &Path,
+    id: &str,
+    page: live::Live,
 ) -> Result<PathBuf, Failure> {
-    let failed = |reason: &dyn std::fmt::Display| {
-        Failure::new(
-            "IO",
-            format!("the page could not be written: {reason}"),
-            "look at the disk that holds XDG_STATE_HOME",
-        )
-    };
-    let folder = private.folder("pages").map_err(|error| failed(&error))?;
-    let folder = folder.join(workspace_id);
-    std::fs::create_dir_all(&folder).map_err(|error| failed(&error))?;
-    let path = folder.join(name);
-    std::fs::write(&path, text).map_err(|error| failed(&error))?;
-    Ok(path)
+    page_folder(private, root, id).map(|folder| folder.join(page.file_name()))
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the private store is no workspace"
+)]
+fn write_page(path: &Path, text: &str) -> Result<(), Failure> {
+    std::fs::write(path, text).map_err(|error| failed("written", &error))
+}
+
+/// What stands in a page; nothing when there is none yet.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the private store is no workspace"
+)]
+fn read_page(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_default()
+}
+
+/// How a page is brought before its reader.
+fn shown(opens: bool, path: PathBuf, line: Option<u32>) -> Message {
+    if opens {
+        return Message::ShowDocument { path, line };
+    }
+    Message::Show {
+        level: MessageType::INFO,
+        text: format!("Redline: open {}", path.display()),
+    }
+}
+
+/// The root of the workspace that a page belongs to; none for a file that is no page.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the private store is no workspace"
+)]
+pub(crate) fn root_of_page(private: &PrivateStore, file: &Path) -> Option<PathBuf> {
+    let folder = file.parent()?;
+    let pages = folder.parent()?;
+    if pages.file_name()? != "pages" {
+        return None;
+    }
+    // An editor may have followed a link on the way.
+    let own = std::fs::canonicalize(private.folder("pages").ok()?).ok()?;
+    if std::fs::canonicalize(pages).ok()? != own {
+        return None;
+    }
+    let root = std::fs::read_to_string(folder.join(ROOT_FILE)).ok()?;
+    Some(PathBuf::from(root))
+}
+
+/// The live page that a URI names, and the id of its workspace. Costs next to nothing for other documents.
+fn live_page(uri: &str) -> Option<(live::Live, &str)> {
+    let mut parts = uri.rsplit('/');
+    let name = parts.next()?;
+    let all = [live::Live::Review, live::Live::Prompt];
+    let page = all.into_iter().find(|page| page.file_name() == name)?;
+    let (id, pages) = (parts.next()?, parts.next()?);
+    (pages == "pages").then_some((page, id))
 }
 
 /// A transaction as a diff that editors colour, with its rationales between the hunks.

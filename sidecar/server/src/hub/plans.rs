@@ -160,6 +160,12 @@ impl Hub {
         waiting.map(|plan| self.wire_plan(plan))
     }
 
+    /// All plans that wait.
+    pub(super) fn waiting_plans(&self) -> Vec<v1::Plan> {
+        let waiting = self.plans.waiting();
+        waiting.map(|plan| self.wire_plan(plan)).collect()
+    }
+
     pub(super) fn list_plans(
         &self,
         params: v1::ListPlansParams,

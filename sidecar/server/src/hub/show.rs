@@ -5,16 +5,19 @@
 //! their own marks.
 //! Must not know: why anything changed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
+use redline_edits::Encoding;
 use redline_protocol::v1;
-use tower_lsp::ls_types::Diagnostic;
+use ropey::Rope;
 
 use super::documents::Copy;
+use super::event::ClientId;
+use super::plain::Elsewhere;
 use super::present::{self, Which};
 use super::{Client, Hub};
-use crate::lsp::diagnostics;
+use crate::lsp::outbox::Refresh;
 
 /// How long typing must pause before moved diagnostics are sent again.
 const SETTLE: Duration = Duration::from_millis(120);
@@ -30,6 +33,8 @@ pub(crate) struct Stale {
     transactions: BTreeSet<String>,
     /// When the moved ones are due.
     due: Option<Instant>,
+    /// What plain clients were sent of files that they have not open.
+    elsewhere: BTreeMap<ClientId, Elsewhere>,
 }
 
 impl Stale {
@@ -46,6 +51,10 @@ impl Stale {
 
     pub(crate) fn transaction(&mut self, id: &str) {
         self.transactions.insert(id.to_owned());
+    }
+
+    pub(crate) fn forget_client(&mut self, client: ClientId) {
+        self.elsewhere.remove(&client);
     }
 
     /// When the hub must wake by itself.
@@ -69,7 +78,11 @@ impl Hub {
         if changed.is_empty() && moved.is_empty() && transactions.is_empty() {
             return;
         }
+        if !changed.is_empty() || !transactions.is_empty() {
+            self.pages.mark();
+        }
         let counts = self.counts();
+        let mut elsewhere = std::mem::take(&mut self.stale.elsewhere);
         for (&id, client) in &self.clients {
             let shown_again = |path: &String| Some((path.clone(), self.documents.get(path, id)?));
             let documents: Vec<(String, &Copy)> = changed.iter().filter_map(shown_again).collect();
@@ -89,7 +102,21 @@ impl Hub {
                         .collect(),
                     counts,
                 });
-            } else if client.profile.diagnostics {
+                continue;
+            }
+            let profile = &client.profile;
+            if !changed.is_empty() {
+                client.outbox.refresh(Refresh {
+                    diagnostics: profile.pulls_diagnostics,
+                    lenses: profile.lenses && profile.lens_refresh,
+                    hints: profile.hints && profile.hint_refresh,
+                });
+            }
+            if profile.diagnostics {
+                let sent = elsewhere.entry(id).or_default();
+                self.show_closed(id, profile, &client.outbox, sent);
+            }
+            if profile.diagnostics && !profile.pulls_diagnostics {
                 let again = moved
                     .iter()
                     .filter(|path| !changed.contains(*path))
@@ -99,19 +126,11 @@ impl Hub {
                 }
             }
         }
+        self.stale.elsewhere = elsewhere;
     }
 
     fn publish(&self, client: &Client, path: &str, copy: &Copy) {
-        let mut diagnostics = self.diagnostics(path, copy);
-        let waiting = self.approvals_of(copy.client);
-        diagnostics.extend(waiting.map(|approval| crate::lsp::approvals::diagnostic(&approval)));
-        let plans = self.plans_of(copy.client);
-        diagnostics.extend(plans.map(|plan| crate::lsp::plans::diagnostic(&plan)));
-        if !client.profile.diagnostic_tags {
-            for diagnostic in &mut diagnostics {
-                diagnostic.tags = None;
-            }
-        }
+        let diagnostics = self.diagnostics(path, copy, &client.profile);
         let version = client.profile.diagnostic_version.then_some(copy.version);
         client.outbox.diagnostics(&copy.uri, version, diagnostics);
     }
@@ -136,14 +155,6 @@ impl Hub {
             .collect();
         hunks.sort_by_key(|shown| (shown.range.start.line, shown.range.end.line));
         hunks
-    }
-
-    /// The diagnostics of one copy.
-    fn diagnostics(&self, path: &str, copy: &Copy) -> Vec<Diagnostic> {
-        self.hunks_of(path, copy, &Which::Open)
-            .iter()
-            .filter_map(|shown| diagnostics::diagnostic(shown, |line| line_length(copy, line)))
-            .collect()
     }
 
     fn counts(&self) -> v1::Counts {
@@ -171,7 +182,11 @@ fn count(n: usize) -> u32 {
 
 /// Length of a line of the copy, without its ending, in its client's encoding.
 pub(super) fn line_length(copy: &Copy, line: u32) -> u32 {
-    let rope = &copy.rope;
+    rope_line_length(&copy.rope, line, copy.encoding)
+}
+
+/// Length of a line of a text, without its ending, in this encoding.
+pub(super) fn rope_line_length(rope: &Rope, line: u32, encoding: Encoding) -> u32 {
     let line = line as usize;
     if line >= rope.len_lines() {
         return 0;
@@ -188,5 +203,5 @@ pub(super) fn line_length(copy: &Copy, line: u32) -> u32 {
         .take_while(|c| matches!(c, '\n' | '\r'))
         .count();
     let last = end.saturating_sub(ending);
-    redline_edits::to_line_col(rope, last, copy.encoding).character
+    redline_edits::to_line_col(rope, last, encoding).character
 }

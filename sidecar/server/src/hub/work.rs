@@ -36,6 +36,8 @@ pub(crate) enum Done {
     Plan(Box<super::plans::Decided>),
     /// What a prompt decided was carried out.
     Directed(Box<super::prompts::Directed>),
+    /// The review document was put together.
+    Review(std::sync::Arc<super::pages::review::Review>),
     /// A job panicked; `what` says which.
     Failed { what: &'static str },
 }

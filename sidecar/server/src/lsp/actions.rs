@@ -30,6 +30,8 @@ pub(crate) mod command {
     pub(crate) const REDO: &str = "redline.redo";
     pub(crate) const ASK: &str = "redline.ask";
     pub(crate) const CANCEL: &str = "redline.cancel";
+    pub(crate) const ASK_COMMENT: &str = "redline.askComment";
+    pub(crate) const PROMPT: &str = "redline.prompt";
     pub(crate) const REVIEW: &str = "redline.review";
     pub(crate) const STATUS: &str = "redline.status";
     pub(crate) const APPROVE: &str = "redline.approve";
@@ -38,8 +40,10 @@ pub(crate) mod command {
     pub(crate) const REJECT_PLAN: &str = "redline.rejectPlan";
     pub(crate) const MODE: &str = "redline.mode";
 
+    pub(crate) const OPEN: &str = "redline.open";
+
     /// All of them, as `initialize` announces.
-    pub(crate) const ALL: [&str; 18] = [
+    pub(crate) const ALL: [&str; 21] = [
         ACCEPT,
         REJECT,
         SPLIT,
@@ -50,6 +54,8 @@ pub(crate) mod command {
         UNDO,
         REDO,
         ASK,
+        ASK_COMMENT,
+        PROMPT,
         CANCEL,
         REVIEW,
         STATUS,
@@ -58,6 +64,7 @@ pub(crate) mod command {
         ACCEPT_PLAN,
         REJECT_PLAN,
         MODE,
+        OPEN,
     ];
 }
 
@@ -77,6 +84,35 @@ pub(crate) struct ResolveData {
     /// For all of the file: the transaction revision that was shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) revision: Option<u64>,
+}
+
+/// A prompt in a comment, as its code action names it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct CommentPlace {
+    pub(crate) uri: String,
+    /// Zero-based.
+    pub(crate) line: u32,
+    /// What the comment says.
+    pub(crate) text: String,
+}
+
+/// The action that sends a prompt in a comment.
+pub(crate) fn ask_comment(place: &CommentPlace, profile: &ClientProfile) -> CodeActionOrCommand {
+    let title = title("Ask Redline:", &place.text);
+    let command = Command {
+        title: title.clone(),
+        command: command::ASK_COMMENT.to_owned(),
+        arguments: Some(vec![serde_json::to_value(place).unwrap_or_default()]),
+    };
+    if !profile.action_literals {
+        return CodeActionOrCommand::Command(command);
+    }
+    CodeActionOrCommand::CodeAction(CodeAction {
+        title,
+        kind: Some(CodeActionKind::QUICKFIX),
+        command: Some(command),
+        ..CodeAction::default()
+    })
 }
 
 /// What a transaction holds in the document, as a file or whole action names it.
@@ -274,7 +310,7 @@ fn hunk_ref(shown: &DocumentHunk) -> HunkRef {
     }
 }
 
-fn decide_hunk(shown: &DocumentHunk) -> Value {
+pub(super) fn decide_hunk(shown: &DocumentHunk) -> Value {
     serde_json::to_value(DecideParams {
         transaction_id: Some(shown.transaction_id.clone()),
         hunks: vec![hunk_ref(shown)],
@@ -283,7 +319,7 @@ fn decide_hunk(shown: &DocumentHunk) -> Value {
     .unwrap_or_default()
 }
 
-fn hunk_name(shown: &DocumentHunk) -> String {
+pub(super) fn hunk_name(shown: &DocumentHunk) -> String {
     match one_line(shown.hunk.rationale.as_deref()) {
         Some(_) => summary(shown),
         None => {
@@ -296,7 +332,7 @@ fn hunk_name(shown: &DocumentHunk) -> String {
     }
 }
 
-fn title(verb: &str, name: &str) -> String {
+pub(crate) fn title(verb: &str, name: &str) -> String {
     let whole = format!("{verb} {name}");
     if whole.chars().count() <= MAX_TITLE_CHARS {
         return whole;
@@ -314,7 +350,9 @@ fn edit_or_command(
     diagnostic: Option<Diagnostic>,
 ) -> CodeActionOrCommand {
     let profile = offer.profile;
-    if !profile.action_literals || !profile.document_changes {
+    // Who takes no edits from us can only be given one to apply itself, versions or not.
+    let takes_edits = profile.document_changes || !profile.apply_edit;
+    if !profile.action_literals || !takes_edits {
         return by_command(offer, title, command::ACCEPT, decide, diagnostic);
     }
     let action = CodeAction {
@@ -366,32 +404,11 @@ fn by_command(
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-    use redline_edits::Encoding;
     use tower_lsp::ls_types::WorkspaceEdit;
 
     use super::super::diagnostics::tests::shown;
+    use super::super::profile::tests::full as profile;
     use super::*;
-
-    fn profile() -> ClientProfile {
-        ClientProfile {
-            name: "test".to_owned(),
-            encoding: Encoding::Utf16,
-            review: false,
-            session: false,
-            action_literals: true,
-            resolves_edit: true,
-            action_data: true,
-            document_changes: true,
-            apply_edit: true,
-            show_document: true,
-            progress: true,
-            diagnostic_version: true,
-            diagnostic_tags: true,
-            diagnostics: true,
-            message_actions: true,
-            job: None,
-        }
-    }
 
     fn offered(
         profile: &ClientProfile,

@@ -13,7 +13,7 @@ use tower_lsp::ls_types::{
     WorkDoneProgressReport, notification, request,
 };
 
-use super::outbox::{Message, Outbox, Progress, Subject};
+use super::outbox::{Message, Outbox, Progress, Refresh, Subject};
 use crate::failure::Failure;
 use crate::hub::event::{ClientId, Event, HubHandle, Request};
 use crate::hub::requests::AgentRequest;
@@ -75,6 +75,9 @@ pub(crate) async fn drain(client: Client, outbox: Outbox, id: ClientId) {
                         },
                     )
                     .await;
+            }
+            Message::Refresh(what) => {
+                tokio::spawn(refresh(client.clone(), what));
             }
             Message::Changed(change) => client.send_notification::<Changed>(change).await,
             Message::Session(update) => client.send_notification::<SessionUpdate>(update).await,
@@ -148,6 +151,32 @@ async fn deliver(
         client: id,
         applied: answer.map(|answer| answer.applied),
     });
+}
+
+/// Has the client ask again for what it shows.
+async fn refresh(client: Client, what: Refresh) {
+    let diagnostics = async {
+        if what.diagnostics {
+            timely(client.workspace_diagnostic_refresh()).await?;
+        }
+        Ok::<(), String>(())
+    };
+    let lenses = async {
+        if what.lenses {
+            timely(client.code_lens_refresh()).await?;
+        }
+        Ok(())
+    };
+    let hints = async {
+        if what.hints {
+            timely(client.inlay_hint_refresh()).await?;
+        }
+        Ok(())
+    };
+    // All at once: a client that is slow with one may be quick with another.
+    if let Err(error) = tokio::try_join!(diagnostics, lenses, hints) {
+        tracing::debug!(error, "a client did not ask again");
+    }
 }
 
 /// What the user can answer: yes and no.
@@ -241,8 +270,10 @@ async fn show_document(client: Client, path: std::path::PathBuf, line: Option<u3
         selection,
     }))
     .await;
-    if let Err(error) = shown {
-        tracing::debug!(error, "a document was not shown");
+    if !matches!(&shown, Ok(true)) {
+        tracing::debug!(?shown, "a document was not shown");
+        let text = format!("Redline: open {}", path.display());
+        client.show_message(MessageType::INFO, text).await;
     }
 }
 

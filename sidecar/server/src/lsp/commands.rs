@@ -15,7 +15,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::actions::command;
+use super::actions::{CommentPlace, command};
 use crate::failure::Failure;
 use crate::hub::event::{ClientId, HubHandle, Later, Page, Request, Verb};
 use crate::hub::requests::AgentRequest;
@@ -64,11 +64,29 @@ fn start(
             let params = one_hunk(name, arguments)?;
             boxed(hub.ask(client, |reply| Request::Show(Page::Sides(params), reply)))
         }
-        command::SHOW_DIFF | command::REVIEW => {
+        command::SHOW_DIFF => {
             let transaction = decision(name, arguments)?.transaction_id;
             boxed(hub.ask(client, |reply| {
                 Request::Show(Page::Diff(transaction), reply)
             }))
+        }
+        command::REVIEW => {
+            let transaction = decision(name, arguments)?.transaction_id;
+            boxed(hub.ask(client, |reply| {
+                Request::Show(Page::Review(transaction), reply)
+            }))
+        }
+        command::PROMPT => boxed(hub.ask(client, |reply| Request::Show(Page::Prompt, reply))),
+        command::OPEN => {
+            let place = place(arguments)?;
+            boxed(hub.ask(client, |reply| Request::Show(place, reply)))
+        }
+        command::ASK_COMMENT => {
+            let [place] = arguments else {
+                return Err(bad_arguments(name, "it belongs to a code action"));
+            };
+            let place: CommentPlace = read(name, place)?;
+            boxed(hub.ask(client, |reply| Request::AskComment(place, reply)))
         }
         command::UNDO => restore(hub, client, RestoreDirection::Undo, arguments),
         command::REDO => restore(hub, client, RestoreDirection::Redo, arguments),
@@ -253,6 +271,26 @@ fn decision(name: &str, arguments: &[Value]) -> Result<DecideParams, Failure> {
             name,
             "give an object, a path and a line, an id, or nothing",
         )),
+    }
+}
+
+/// `{"path", "line"}`, or both one after the other; lines count from 1.
+fn place(arguments: &[Value]) -> Result<Page, Failure> {
+    let (path, line) = match arguments {
+        [object @ Value::Object(_)] => (object.get("path"), object.get("line")),
+        [path, line] => (Some(path), Some(line)),
+        _ => (None, None),
+    };
+    let line = line.and_then(Value::as_u64);
+    match (
+        path.and_then(Value::as_str),
+        line.and_then(|line| line.try_into().ok()),
+    ) {
+        (Some(path), Some(line)) => Ok(Page::Place {
+            path: path.to_owned(),
+            line,
+        }),
+        _ => Err(bad_arguments(command::OPEN, "give a path and a line")),
     }
 }
 

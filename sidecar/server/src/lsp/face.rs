@@ -18,10 +18,12 @@ use serde_json::Value;
 use tower_lsp::jsonrpc::{Error, Result};
 use tower_lsp::ls_types::{
     CodeAction, CodeActionKind, CodeActionOptions, CodeActionParams, CodeActionProviderCapability,
-    CodeActionResponse, DidChangeTextDocumentParams, DidChangeWorkspaceFoldersParams,
+    CodeActionResponse, CodeLens, CodeLensOptions, CodeLensParams, DiagnosticOptions,
+    DiagnosticServerCapabilities, DidChangeTextDocumentParams, DidChangeWorkspaceFoldersParams,
     DidCloseTextDocumentParams, DidOpenTextDocumentParams, DidSaveTextDocumentParams,
-    ExecuteCommandOptions, ExecuteCommandParams, InitializeParams, InitializeResult,
-    InitializedParams, LSPAny, OneOf, SaveOptions, ServerCapabilities, ServerInfo,
+    DocumentDiagnosticParams, DocumentDiagnosticReportResult, ExecuteCommandOptions,
+    ExecuteCommandParams, InitializeParams, InitializeResult, InitializedParams, InlayHint,
+    InlayHintParams, LSPAny, OneOf, SaveOptions, ServerCapabilities, ServerInfo,
     TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions,
     TextDocumentSyncSaveOptions, Uri, WorkDoneProgressCancelParams,
     WorkspaceFoldersServerCapabilities, WorkspaceServerCapabilities,
@@ -114,6 +116,9 @@ impl Face {
             }
         }
         let path = self.hubs.path_of(uri)?;
+        if let Some(root) = self.hubs.root_of_page(&path) {
+            return self.attach(&root);
+        }
         let known = {
             let routes = self.routes();
             routes
@@ -269,6 +274,9 @@ impl LanguageServer for Face {
             ..ClientProfile::read(&params)
         };
         let encoding = profile.encoding_kind();
+        let plain = profile.is_plain();
+        let (lenses, hints) = (plain && profile.lenses, plain && profile.hints);
+        let pulls = plain && profile.pulls_diagnostics;
         // `initialize` comes once: the framework refuses a second one.
         let _ = self.profile.set(profile);
         for root in super::roots(&params) {
@@ -299,6 +307,18 @@ impl LanguageServer for Face {
                         ..CodeActionOptions::default()
                     },
                 )),
+                code_lens_provider: lenses.then_some(CodeLensOptions {
+                    resolve_provider: Some(false),
+                }),
+                inlay_hint_provider: hints.then_some(OneOf::Left(true)),
+                diagnostic_provider: pulls.then(|| {
+                    DiagnosticServerCapabilities::Options(DiagnosticOptions {
+                        identifier: Some("redline".to_owned()),
+                        inter_file_dependencies: true,
+                        workspace_diagnostics: false,
+                        ..DiagnosticOptions::default()
+                    })
+                }),
                 execute_command_provider: Some(ExecuteCommandOptions {
                     commands: command::ALL.map(str::to_owned).to_vec(),
                     ..ExecuteCommandOptions::default()
@@ -406,6 +426,43 @@ impl LanguageServer for Face {
         });
         let actions = answer.await.map_err(|failure| failure.to_jsonrpc())?;
         Ok((!actions.is_empty()).then_some(actions))
+    }
+
+    async fn code_lens(&self, params: CodeLensParams) -> Result<Option<Vec<CodeLens>>> {
+        let uri = params.text_document.uri.as_str().to_owned();
+        let hub = self.route(&uri).map_err(|failure| failure.to_jsonrpc())?;
+        let answer = hub.ask(self.id, |reply| Request::CodeLenses { uri, reply });
+        answer
+            .await
+            .map(Some)
+            .map_err(|failure| failure.to_jsonrpc())
+    }
+
+    async fn inlay_hint(&self, params: InlayHintParams) -> Result<Option<Vec<InlayHint>>> {
+        let uri = params.text_document.uri.as_str().to_owned();
+        let hub = self.route(&uri).map_err(|failure| failure.to_jsonrpc())?;
+        let range = params.range;
+        let answer = hub.ask(self.id, |reply| Request::InlayHints { uri, range, reply });
+        answer
+            .await
+            .map(Some)
+            .map_err(|failure| failure.to_jsonrpc())
+    }
+
+    async fn diagnostic(
+        &self,
+        params: DocumentDiagnosticParams,
+    ) -> Result<DocumentDiagnosticReportResult> {
+        let uri = params.text_document.uri.as_str().to_owned();
+        let hub = self.route(&uri).map_err(|failure| failure.to_jsonrpc())?;
+        let previous = params.previous_result_id;
+        let answer = hub.ask(self.id, |reply| Request::Diagnostics {
+            uri,
+            previous,
+            reply,
+        });
+        let report = answer.await.map_err(|failure| failure.to_jsonrpc())?;
+        Ok(report.into())
     }
 
     async fn code_action_resolve(&self, action: CodeAction) -> Result<CodeAction> {

@@ -21,6 +21,8 @@ pub(crate) enum Message {
         version: Option<i32>,
         diagnostics: Vec<Diagnostic>,
     },
+    /// The client is to ask again for what it shows.
+    Refresh(Refresh),
     /// Hunks of documents, for a client that draws them.
     Changed(v1::TransactionChangedNotification),
     /// Events of a turn.
@@ -58,6 +60,14 @@ pub(crate) enum Message {
     },
 }
 
+/// What a client is to ask for again.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Refresh {
+    pub(crate) diagnostics: bool,
+    pub(crate) lenses: bool,
+    pub(crate) hints: bool,
+}
+
 /// What a question is about.
 #[derive(Debug, Clone)]
 pub(crate) enum Subject {
@@ -86,6 +96,7 @@ struct State {
     hunks: BTreeMap<String, v1::DocumentHunks>,
     transactions: BTreeSet<String>,
     counts: Option<v1::Counts>,
+    refresh: Refresh,
     events: VecDeque<Message>,
 }
 
@@ -112,6 +123,19 @@ impl Outbox {
         self.state()
             .diagnostics
             .insert(uri.to_owned(), (version, diagnostics));
+        self.filled.notify_one();
+    }
+
+    /// Has the client ask again; what it has not been told yet is told once.
+    pub(crate) fn refresh(&self, what: Refresh) {
+        let mut state = self.state();
+        let known = state.refresh;
+        state.refresh = Refresh {
+            diagnostics: known.diagnostics || what.diagnostics,
+            lenses: known.lenses || what.lenses,
+            hints: known.hints || what.hints,
+        };
+        drop(state);
         self.filled.notify_one();
     }
 
@@ -195,6 +219,9 @@ fn take(state: &mut State) -> Option<Message> {
             documents: std::mem::take(&mut state.hunks).into_values().collect(),
             counts: state.counts.take().unwrap_or_default(),
         }));
+    }
+    if state.refresh != Refresh::default() {
+        return Some(Message::Refresh(std::mem::take(&mut state.refresh)));
     }
     if let Some((uri, (version, diagnostics))) = state.diagnostics.pop_first() {
         return Some(Message::Diagnostics {

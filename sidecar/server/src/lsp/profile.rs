@@ -1,7 +1,7 @@
 //! What one client can do, read once from its `initialize`.
 //!
 //! Owns: every question "may this be sent to that client".
-//! Must not know: editors by name; the name is kept for receipts only.
+//! Must not know: editors by name, but for what one does and leaves unsaid; else the name is kept for receipts only.
 
 use redline_protocol::v1;
 use tower_lsp::ls_types::{InitializeParams, PositionEncodingKind};
@@ -39,6 +39,18 @@ pub(crate) struct ClientProfile {
     pub(crate) diagnostic_tags: bool,
     /// It shows diagnostics that the server pushes.
     pub(crate) diagnostics: bool,
+    /// It pulls diagnostics and can be told to pull them again; then none are pushed for what it has open.
+    pub(crate) pulls_diagnostics: bool,
+    /// It shows code lenses.
+    pub(crate) lenses: bool,
+    /// It can be told to ask for code lenses again.
+    pub(crate) lens_refresh: bool,
+    /// It shows inlay hints.
+    pub(crate) hints: bool,
+    /// It can be told to ask for inlay hints again.
+    pub(crate) hint_refresh: bool,
+    /// It reads annotations of edits.
+    pub(crate) annotations: bool,
     /// It answers `window/showMessageRequest`.
     pub(crate) message_actions: bool,
     /// The job of ours that it descends from.
@@ -67,6 +79,8 @@ impl ClientProfile {
             .client_info
             .as_ref()
             .map_or("lsp", |info| info.name.as_str());
+        // Helix opens documents on request since 24.03, and says so only since 25.07.
+        let opens_unsaid = name == "helix";
         Self {
             name: short_name(name),
             encoding: encoding(params),
@@ -96,7 +110,7 @@ impl ClientProfile {
                 .unwrap_or(false),
             show_document: window
                 .and_then(|window| window.show_document.as_ref())
-                .is_some_and(|show| show.support),
+                .map_or(opens_unsaid, |show| show.support),
             progress: window
                 .and_then(|window| window.work_done_progress)
                 .unwrap_or(false),
@@ -108,9 +122,33 @@ impl ClientProfile {
                 .and_then(|text| text.publish_diagnostics.as_ref())
                 .is_some_and(|publish| publish.tag_support.is_some()),
             diagnostics: text.is_some_and(|text| text.publish_diagnostics.is_some()),
+            // Without a way to say that something is new, a proposal from outside would stay unseen until the user types.
+            pulls_diagnostics: text.is_some_and(|text| text.diagnostic.is_some())
+                && workspace
+                    .and_then(|workspace| workspace.diagnostics.as_ref())
+                    .and_then(|diagnostics| diagnostics.refresh_support)
+                    .unwrap_or(false),
+            lenses: text.is_some_and(|text| text.code_lens.is_some()),
+            lens_refresh: workspace
+                .and_then(|workspace| workspace.code_lens.as_ref())
+                .and_then(|lens| lens.refresh_support)
+                .unwrap_or(false),
+            hints: text.is_some_and(|text| text.inlay_hint.is_some()),
+            hint_refresh: workspace
+                .and_then(|workspace| workspace.inlay_hint.as_ref())
+                .and_then(|hint| hint.refresh_support)
+                .unwrap_or(false),
+            annotations: workspace
+                .and_then(|workspace| workspace.workspace_edit.as_ref())
+                .is_some_and(|edit| edit.change_annotation_support.is_some()),
             message_actions: window.is_some_and(|window| window.show_message.is_some()),
             job: None,
         }
+    }
+
+    /// Whether it is shown hunks in the ways of plain LSP: diagnostics, lenses, hints.
+    pub(crate) fn is_plain(&self) -> bool {
+        !self.review
     }
 
     /// The encoding as `initialize` answers it.
@@ -151,4 +189,56 @@ fn short_name(name: &str) -> String {
         .take(32)
         .collect::<String>()
         .to_lowercase()
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    #![allow(clippy::unwrap_used)]
+    use serde_json::json;
+
+    use super::*;
+
+    /// A plain client that can do everything.
+    pub(crate) fn full() -> ClientProfile {
+        ClientProfile {
+            name: "test".to_owned(),
+            encoding: Encoding::Utf16,
+            review: false,
+            session: false,
+            action_literals: true,
+            resolves_edit: true,
+            action_data: true,
+            document_changes: true,
+            apply_edit: true,
+            show_document: true,
+            progress: true,
+            diagnostic_version: true,
+            diagnostic_tags: true,
+            diagnostics: true,
+            pulls_diagnostics: true,
+            lenses: true,
+            lens_refresh: true,
+            hints: true,
+            hint_refresh: true,
+            annotations: true,
+            message_actions: true,
+            job: None,
+        }
+    }
+
+    fn read(capabilities: serde_json::Value) -> ClientProfile {
+        let params = json!({"capabilities": capabilities});
+        ClientProfile::read(&serde_json::from_value(params).unwrap())
+    }
+
+    #[test]
+    fn diagnostics_are_pulled_only_by_who_can_be_told_to_pull_again() {
+        let deaf = json!({"textDocument": {"diagnostic": {}}});
+        assert!(!read(deaf).pulls_diagnostics);
+        let hears = json!({
+            "textDocument": {"diagnostic": {}},
+            "workspace": {"diagnostics": {"refreshSupport": true}},
+        });
+        assert!(read(hears).pulls_diagnostics);
+    }
 }

@@ -19,7 +19,7 @@ use super::{InFlight, Order};
 use crate::failure::Failure;
 use crate::hub::documents::Copy;
 use crate::hub::event::ClientId;
-use crate::hub::offers::workspace_edit;
+use crate::hub::offers::{EditStyle, workspace_edit};
 use crate::hub::{Hub, derive};
 use crate::lsp::outbox::Message;
 
@@ -158,7 +158,10 @@ impl Hub {
                 hub: self.handle.clone(),
                 delivery,
                 label: "Redline: accept".to_owned(),
-                edit: workspace_edit(&documents, attached.profile.document_changes),
+                edit: workspace_edit(
+                    &documents,
+                    &EditStyle::of(&attached.profile, "Redline: accept"),
+                ),
             });
         }
         self.commits.due = Some(Instant::now() + ATTEMPT_STEP);
@@ -334,7 +337,10 @@ impl Hub {
                     hub: self.handle.clone(),
                     delivery: 0,
                     label: "Redline: take back".to_owned(),
-                    edit: workspace_edit(&[(copy, edits)], client.profile.document_changes),
+                    edit: workspace_edit(
+                        &[(copy, edits)],
+                        &EditStyle::of(&client.profile, "Redline: take back"),
+                    ),
                 });
             }
         }
