@@ -12,7 +12,8 @@
 //! - [`store`]: to the disk; [`refresh`]: closed files as they are there now; [`announce`]: what is
 //!   unsaved here
 //! - [`present`], [`answers`], [`show`], [`plain`], [`pages`]: what clients are shown
-//! - [`sessions`], [`turns`], [`prompts`], [`comments`], [`steps`], [`updates`]: conversations and what runs in them
+//! - [`sessions`], [`compose`], [`joining`], [`chosen`]: conversations; [`turns`], [`prompts`], [`comments`], [`steps`], [`updates`]:
+//!   what runs in them
 //! - [`view`], [`ground`], [`auto_commit`], [`env`](mod@env): what a turn's tools read, and what they run with
 //! - [`approvals`], [`plans`], [`jobs`]: what waits for a person, and programs that run; [`saves`], [`requests`], [`present_agent`]
 
@@ -21,8 +22,10 @@ pub(crate) mod answers;
 pub(crate) mod approvals;
 pub(crate) mod auto_commit;
 pub(crate) mod change;
+pub(crate) mod chosen;
 pub(crate) mod comments;
 pub(crate) mod commit;
+pub(crate) mod compose;
 pub(crate) mod copies;
 pub(crate) mod decide;
 pub(crate) mod documents;
@@ -30,6 +33,7 @@ pub(crate) mod env;
 pub(crate) mod event;
 pub(crate) mod ground;
 pub(crate) mod jobs;
+pub(crate) mod joining;
 pub(crate) mod noticed;
 pub(crate) mod offers;
 pub(crate) mod pages;

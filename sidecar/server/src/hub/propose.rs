@@ -19,8 +19,9 @@ use redline_workspace::{
     WorkspaceOptions, WorkspaceRoot,
 };
 
+use super::chosen::MODE;
+use super::compose::AGENT;
 use super::event::{ClientId, Later, Reply};
-use super::sessions::{AGENT, MODE};
 use super::view::{self, Overlay};
 use super::work::Done;
 use super::{Hub, HubOptions, respond};

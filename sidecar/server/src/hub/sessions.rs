@@ -1,4 +1,4 @@
-//! Sessions: made, loaded, listed, forked, put away; their mode and their model.
+//! Sessions: made, opened, listed, forked, put away.
 //!
 //! Owns: the conversations that this hub holds, and who takes part in each.
 //! Must not know: how a turn runs ([`super::turns`]), or how records are kept (`redline_agent`).
@@ -6,36 +6,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use redline_agent::{
-    Agent, AgentError, Decision, Ground, History, Past, Recorder, Session, SessionStore, TurnEvent,
-};
-use redline_protocol::v1::{self, SessionState, SessionUpdate};
-use redline_tools::gate::{Mode, SessionGate};
-use redline_tools::{SchemaError, Tool, WorkspaceCommand, WorkspaceNotes, WorkspacePlan};
+use redline_agent::{Decision, History, Past, Recorder, Session, SessionStore};
+use redline_protocol::v1::{self, SessionState};
+use redline_tools::gate::Mode;
 use redline_workspace::{SessionEnv, SessionError, SessionSummary};
 
+use super::compose::Parts;
 use super::event::{ClientId, Event, Reply};
-use super::ground::{HostParts, SessionHost};
+use super::ground::SessionHost;
 use super::present_agent::{mode_of, mode_word, wire_mode};
-use super::steps::HubSteering;
 use super::turns::{Running, TurnNote};
-use super::updates::{self, Narrator};
-use super::view::SessionView;
 use super::{Hub, respond};
 use crate::env::Env;
 use crate::failure::Failure;
 use crate::hubs::Model;
-use crate::lsp::outbox::Message;
-
-/// What the product's own agent is told about itself.
-const INSTRUCTION: &str = "You are Redline's coding agent. You change files only by proposing edits, \
-    which the user reviews hunk by hunk.";
-
-/// The id of the product's own agent, for its private store.
-pub(super) const AGENT: &str = "redline";
-
-/// The name under which the workspace's mode is kept.
-pub(super) const MODE: &str = "mode";
 
 /// Sessions in one page of a list, unless it is asked for otherwise.
 const PAGE: usize = 100;
@@ -71,17 +55,7 @@ pub(super) struct Conversation {
     pub(super) decisions: Vec<Decision>,
     /// The last event that members were told: the turn, and its number there.
     pub(super) shown: Option<(String, u64)>,
-    used: u64,
-}
-
-/// What a session is composed of.
-struct Parts {
-    recorder: Recorder,
-    history: History,
-    model: Model,
-    mode: Mode,
-    env: SessionEnv,
-    keys: Arc<Env>,
+    pub(super) used: u64,
 }
 
 /// A session that was read from the disk, and what is to be done with it.
@@ -195,98 +169,6 @@ impl Hub {
         Ok(id)
     }
 
-    /// Composes a session and holds it.
-    fn converse(&mut self, parts: Parts) -> Result<(), Failure> {
-        let Parts {
-            recorder,
-            history,
-            model,
-            mode,
-            env,
-            keys,
-        } = parts;
-        let id = recorder.summary().id;
-        let host = Arc::new(SessionHost::new(self.host_parts(&keys)));
-        let gate = Arc::new(SessionGate::new(
-            &self.workspace,
-            Arc::new(crate::clock::NewIds),
-            host.clone(),
-        ));
-        let agent = self
-            .agent(&host)
-            .map_err(|error| Failure::internal(error.to_string()))?;
-        let recorder = Arc::new(recorder);
-        let ground = Ground {
-            view: Arc::new(SessionView::new(
-                self.handle.clone(),
-                self.workspace.root().clone(),
-                id.clone(),
-            )),
-            gate: gate.clone(),
-            steering: Arc::new(HubSteering::new(
-                self.handle.clone(),
-                id.clone(),
-                host.clone(),
-                gate,
-            )),
-            log: recorder.clone(),
-        };
-        let about = format!("The project's folder is {}.", self.root.display());
-        let session = agent.session(id.clone(), &about, ground, history);
-        let own = self.transactions.values();
-        let own = own.filter(|transaction| transaction.meta().session_id == id);
-        let transactions = own.map(|transaction| transaction.id().to_owned());
-        let conversation = Conversation {
-            members: BTreeSet::new(),
-            client: ClientId(0),
-            session: Arc::new(session),
-            recorder,
-            host,
-            model,
-            mode,
-            env,
-            keys,
-            transactions: transactions.collect(),
-            running: None,
-            decisions: Vec::new(),
-            shown: None,
-            used: 0,
-        };
-        self.sessions.open.insert(id, conversation);
-        Ok(())
-    }
-
-    /// The product's agent, with the tools that stand on this workspace.
-    fn agent(&self, host: &Arc<SessionHost>) -> Result<Agent, AgentError> {
-        let plans = self.workspace.plans().clone();
-        let hub = self.handle.clone();
-        let changed = move |id: &str| match plans.get(id) {
-            Ok(plan) => {
-                hub.send(Event::Turn(TurnNote::Plan(Box::new(plan))));
-            }
-            Err(error) => tracing::warn!(%error, "a changed plan could not be read"),
-        };
-        let tools = || -> Result<Vec<Arc<dyn Tool>>, SchemaError> {
-            let plans = self.workspace.plans().clone();
-            let ids = Arc::new(crate::clock::NewIds);
-            Ok(vec![
-                Arc::new(WorkspaceCommand::new(host.clone())?),
-                Arc::new(WorkspacePlan::new(plans, ids, Arc::new(changed))?),
-                Arc::new(WorkspaceNotes::new(self.workspace.notes())?),
-            ])
-        };
-        Agent::new(AGENT, INSTRUCTION, tools()?)
-    }
-
-    /// The kept sessions of this workspace.
-    pub(super) fn session_store(&self) -> SessionStore {
-        let sessions = self
-            .process
-            .private
-            .sessions(AGENT, &self.workspace.root().id());
-        SessionStore::new(sessions, Arc::new(crate::clock::now_ms))
-    }
-
     /// Reads sessions off the hub's thread, and answers.
     fn answer_from_store<T: Send + 'static>(
         &self,
@@ -337,39 +219,6 @@ impl Hub {
         let open = self.sessions.open.iter();
         open.map(|(id, conversation)| (id.clone(), conversation.state()))
             .collect()
-    }
-
-    pub(super) fn load_session(
-        &mut self,
-        client: ClientId,
-        params: v1::LoadSessionParams,
-        reply: Reply<v1::LoadSessionResult>,
-    ) {
-        if !self.sessions.open.contains_key(&params.session_id) {
-            let id = params.session_id.clone();
-            return self.open_session(client, id, Then::Load(params, reply));
-        }
-        self.read_again(client, params, reply);
-    }
-
-    /// Reads a session that is open here, off the hub's thread.
-    fn read_again(
-        &self,
-        client: ClientId,
-        params: v1::LoadSessionParams,
-        reply: Reply<v1::LoadSessionResult>,
-    ) {
-        let store = self.session_store();
-        let hub = self.handle.clone();
-        self.runtime.spawn_blocking(move || {
-            let past = store.read(&params.session_id);
-            hub.send(Event::Turn(TurnNote::Read(Box::new(Rejoined {
-                client,
-                params,
-                past,
-                reply,
-            }))));
-        });
     }
 
     /// Opens a session from the disk, off the hub's thread.
@@ -455,130 +304,6 @@ impl Hub {
         })
     }
 
-    fn loaded(
-        &mut self,
-        client: ClientId,
-        params: &v1::LoadSessionParams,
-        past: &Past,
-        reply: Reply<v1::LoadSessionResult>,
-    ) {
-        if params.replay.unwrap_or(true) {
-            self.replay(client, &params.session_id, past);
-        }
-        let cwd = self.root.display().to_string();
-        let state = self.sessions.open.get(&params.session_id);
-        let state = state.map_or(SessionState::Idle, Conversation::state);
-        let session = info(&past.summary, state, &cwd, false);
-        let repaired = past.repaired.clone();
-        respond(reply, Ok(v1::LoadSessionResult { session, repaired }));
-    }
-
-    /// A client joins a session that is open here already.
-    pub(super) fn rejoined(&mut self, rejoined: Rejoined) {
-        let Rejoined {
-            client,
-            params,
-            past,
-            reply,
-        } = rejoined;
-        let mut past = match past {
-            Ok(past) => past,
-            // Never prompted, so never written: there is nothing to replay.
-            Err(SessionError::NotFound { .. }) => self.unwritten(&params.session_id),
-            Err(error) => return respond(reply, Err(session_failure(error))),
-        };
-        // What members were told is told again from the record, and the rest as it comes: nothing twice, nothing
-        // left out. While it was read more may have been told, and then it is read once more.
-        let open = self.sessions.open.get(&params.session_id);
-        if let Some((turn, seq)) = open.and_then(|open| open.shown.clone()) {
-            let is_last = |event: &TurnEvent| event.turn_id == turn && event.seq == seq;
-            match past.events.iter().rposition(is_last) {
-                Some(last) => past.events.truncate(last + 1),
-                None => return self.read_again(client, params, reply),
-            }
-        }
-        self.sessions.join(&params.session_id, client);
-        self.loaded(client, &params, &past, reply);
-    }
-
-    fn unwritten(&self, id: &str) -> Past {
-        let conversation = self.sessions.open.get(id);
-        Past {
-            summary: conversation
-                .map(|conversation| conversation.recorder.summary())
-                .unwrap_or_default(),
-            events: Vec::new(),
-            history: History::default(),
-            repaired: None,
-        }
-    }
-
-    /// Sends a client all that happened before, in the order in which it happened.
-    fn replay(&self, client: ClientId, session_id: &str, past: &Past) {
-        let takes = |client: &super::Client| client.profile.session;
-        if !self.clients.get(&client).is_some_and(takes) {
-            return;
-        }
-        let turns = past.events.chunk_by(|a, b| a.turn_id == b.turn_id);
-        for turn in turns {
-            let turn_id = turn[0].turn_id.clone();
-            let mut narrator = Narrator::new(turn_id.clone());
-            let mut told = Vec::new();
-            for event in turn {
-                updates::join(&mut told, narrator.tell(event));
-            }
-            self.tell_session(client, session_id, Some(turn_id), told);
-        }
-        let conversation = self.sessions.open.get(session_id);
-        let mut now = vec![SessionUpdate::ReplayComplete {}];
-        if let Some(conversation) = conversation {
-            now.push(SessionUpdate::CurrentModeUpdate {
-                current_mode_id: wire_mode(conversation.mode),
-            });
-            now.push(SessionUpdate::CurrentModelUpdate {
-                current_model_id: conversation.model.id(),
-            });
-        }
-        self.tell_session(client, session_id, None, now);
-    }
-
-    fn tell_session(
-        &self,
-        client: ClientId,
-        session_id: &str,
-        turn_id: Option<String>,
-        updates: Vec<SessionUpdate>,
-    ) {
-        let session_id = session_id.to_owned();
-        self.tell(
-            client,
-            Message::Session(v1::SessionUpdateNotification {
-                session_id,
-                turn_id,
-                updates,
-            }),
-        );
-    }
-
-    /// Tells all who take part in a session, and draw it.
-    pub(super) fn tell_members(
-        &self,
-        session_id: &str,
-        turn_id: Option<&str>,
-        updates: &[SessionUpdate],
-    ) {
-        let Some(conversation) = self.sessions.open.get(session_id) else {
-            return;
-        };
-        for &member in &conversation.members {
-            let draws = self.clients.get(&member);
-            if draws.is_some_and(|client| client.profile.session) {
-                let turn_id = turn_id.map(str::to_owned);
-                self.tell_session(member, session_id, turn_id, updates.to_vec());
-            }
-        }
-    }
-
     pub(super) fn archive_session(
         &mut self,
         params: v1::ArchiveSessionParams,
@@ -601,134 +326,6 @@ impl Hub {
         });
     }
 
-    pub(super) fn set_mode(
-        &mut self,
-        client: ClientId,
-        params: &v1::SetModeParams,
-        reply: Reply<v1::SetModeResult>,
-    ) {
-        let mode = mode_of(params.mode_id);
-        let changed = match &params.session_id {
-            _ if self.may_answer(client).is_err() => self.may_answer(client),
-            Some(id) if !self.sessions.open.contains_key(id) => Err(unknown_session(id)),
-            Some(id) => {
-                self.change_mode(&id.clone(), mode);
-                Ok(())
-            }
-            None => {
-                self.set_default_mode(mode);
-                let all: Vec<String> = self.sessions.open.keys().cloned().collect();
-                all.iter().for_each(|id| self.change_mode(id, mode));
-                Ok(())
-            }
-        };
-        let mode_id = params.mode_id;
-        respond(reply, changed.map(|()| v1::SetModeResult { mode_id }));
-    }
-
-    /// The mode that new sessions begin with, also after a restart.
-    fn set_default_mode(&mut self, mode: Mode) {
-        self.default_mode = mode;
-        let private = self.process.private.clone();
-        let workspace = self.workspace.root().id();
-        self.runtime.spawn_blocking(move || {
-            if let Err(error) = private.choose(AGENT, &workspace, MODE, mode_word(mode)) {
-                tracing::warn!(%error, "the mode was not kept");
-            }
-        });
-    }
-
-    /// What the sessions of this hub share.
-    fn host_parts(&self, keys: &Env) -> HostParts {
-        HostParts {
-            hub: self.handle.clone(),
-            workspace_id: self.workspace.root().id(),
-            approvals: self.workspace.approvals().clone(),
-            jobs: self.kept_jobs.clone(),
-            digest_key: self.digest_key,
-            secrets: self.process.models.secrets(keys),
-        }
-    }
-
-    /// The mode of a session, from its next step on.
-    pub(super) fn change_mode(&mut self, id: &str, mode: Mode) {
-        let Some(conversation) = self.sessions.open.get_mut(id) else {
-            return;
-        };
-        conversation.mode = mode;
-        let recorder = conversation.recorder.clone();
-        self.keep("mode", move || recorder.set_mode(mode_word(mode)));
-        let current_mode_id = wire_mode(mode);
-        let update = SessionUpdate::CurrentModeUpdate { current_mode_id };
-        self.tell_members(id, None, &[update]);
-    }
-
-    pub(super) fn set_model(
-        &mut self,
-        client: ClientId,
-        params: v1::SetModelParams,
-        reply: Reply<v1::SetModelResult>,
-    ) {
-        let changed = self.change_model(client, params);
-        respond(reply, changed);
-    }
-
-    fn change_model(
-        &mut self,
-        client: ClientId,
-        params: v1::SetModelParams,
-    ) -> Result<v1::SetModelResult, Failure> {
-        let current = self.sessions.current(client).cloned();
-        let id = params.session_id.or(current).ok_or_else(|| {
-            Failure::new(
-                "NOT_FOUND",
-                "this client has no session yet",
-                "begin one with a prompt, or name one",
-            )
-        })?;
-        let conversation = self
-            .sessions
-            .open
-            .get_mut(&id)
-            .ok_or_else(|| unknown_session(&id))?;
-        let open = self
-            .process
-            .models
-            .open(Some(&params.model_id), &conversation.keys);
-        let model = open?;
-        let model_id = model.id();
-        conversation.model = model;
-        let recorder = conversation.recorder.clone();
-        let kept = model_id.clone();
-        self.keep("model", move || recorder.set_model(&kept));
-        let current_model_id = model_id.clone();
-        let update = SessionUpdate::CurrentModelUpdate { current_model_id };
-        self.tell_members(&id, None, &[update]);
-        Ok(v1::SetModelResult {
-            session_id: id,
-            model_id,
-        })
-    }
-
-    /// Keeps something of a session, off the hub's thread; it is in force already.
-    fn keep(
-        &self,
-        what: &'static str,
-        write: impl FnOnce() -> Result<(), SessionError> + Send + 'static,
-    ) {
-        self.runtime.spawn_blocking(move || {
-            if let Err(error) = write() {
-                tracing::warn!(%error, what, "a session's change was not kept");
-            }
-        });
-    }
-
-    pub(super) fn list_models(&self, client: ClientId, reply: Reply<v1::ListModelsResult>) {
-        let models = self.process.models.list(&self.env_of(client));
-        self.runtime
-            .spawn(async move { respond(reply, Ok(models.await)) });
-    }
-
     pub(super) fn export_turn(
         &self,
         params: v1::ExportTurnParams,
@@ -739,14 +336,6 @@ impl Hub {
             Ok(v1::ExportTurnResult { content })
         });
     }
-}
-
-/// A session that is open here, read again for a client that joins it.
-pub(crate) struct Rejoined {
-    client: ClientId,
-    params: v1::LoadSessionParams,
-    past: Result<Past, SessionError>,
-    reply: Reply<v1::LoadSessionResult>,
 }
 
 impl Conversation {
@@ -760,7 +349,7 @@ impl Conversation {
     }
 }
 
-fn info(
+pub(super) fn info(
     summary: &SessionSummary,
     state: SessionState,
     cwd: &str,
