@@ -20,6 +20,7 @@ mod nvim;
 mod plain_lsp;
 mod providers;
 mod stress;
+mod trust;
 mod undo;
 
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -36,6 +37,7 @@ fn main() {
     trials.extend(kills::trials());
     trials.extend(durability::trials());
     trials.extend(stress::trials());
+    trials.extend(trust::trials());
     trials.extend(aimock::trials());
     trials.extend(providers::trials());
     trials.extend(nvim::trials());

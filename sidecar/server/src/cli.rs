@@ -28,6 +28,7 @@ mod setup;
 mod shapes;
 mod show;
 mod terminal;
+mod trust;
 mod waiting;
 
 use crate::{
@@ -147,6 +148,7 @@ fn run(cli: Cli, terminal: &mut Terminal) -> Result<i32, Failure> {
         Command::Mode { mode } => setup::mode(context, mode),
         Command::Models => setup::models(context),
         Command::Env(options) => setup::env(context, options),
+        Command::Trust { action } => trust::run(context, action),
         Command::Sessions(what) => sessions::sessions(context, what),
         Command::Turn { action } => sessions::turn(context, action),
         Command::Jobs(what) => sessions::jobs(context, what),

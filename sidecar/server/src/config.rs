@@ -20,6 +20,7 @@ use toml::{
 };
 
 pub use permissions::Permissions;
+pub(crate) use project::width;
 pub use project::{Merged, PROJECT_FILE, ProjectConfig, Waiting};
 pub use settings::{PRICE_SETTINGS, PROVIDER_SETTINGS, SETTINGS, Setting, template};
 

@@ -35,17 +35,16 @@ impl Host {
         faults: Option<Arc<dyn Faults>>,
     ) -> Self {
         let setup = Arc::new(Setup::read(paths));
-        let models = ConfiguredModels::new(Arc::clone(&setup));
         let told = Arc::clone(&setup);
-        let permitted = Arc::clone(&setup);
+        let configured = Arc::clone(&setup);
         Self {
             setup,
             hubs: Hubs::new(HubsOptions {
                 private: Arc::new(PrivateStore::new(paths.state_dir.clone())),
-                models: Arc::new(models),
+                models: Arc::new(ConfiguredModels::default()),
                 in_process,
                 notices: Arc::new(move || told.notices()),
-                permissions: Arc::new(move || permitted.config().permissions.clone()),
+                config: Arc::new(move || configured.config()),
                 faults,
             }),
         }

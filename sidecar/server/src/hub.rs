@@ -9,6 +9,7 @@
 //! - [`documents`]: the open copies, with their anchors; [`copies`]: in step with the transactions
 //! - [`propose`], [`decide`], [`change`], [`commit`], [`restore`]: what may happen to a transaction
 //! - [`noticed`], [`offers`]: decisions that an editor made by its own change
+//! - [`opening`], [`trust`]: what the hub finds here, and what of it the user trusts
 //! - [`store`]: to the disk; [`refresh`]: closed files as they are there now; [`announce`]: what is
 //!   unsaved here
 //! - [`present`], [`answers`], [`show`], [`plain`], [`pages`]: what clients are shown
@@ -36,6 +37,7 @@ pub(crate) mod jobs;
 pub(crate) mod joining;
 pub(crate) mod noticed;
 pub(crate) mod offers;
+pub(crate) mod opening;
 pub(crate) mod pages;
 pub(crate) mod plain;
 pub(crate) mod plans;
@@ -51,6 +53,7 @@ pub(crate) mod sessions;
 pub(crate) mod show;
 pub(crate) mod steps;
 pub(crate) mod store;
+pub(crate) mod trust;
 pub(crate) mod turns;
 pub(crate) mod updates;
 pub(crate) mod view;
@@ -73,6 +76,7 @@ use crate::failure::Failure;
 use crate::hubs::HubsOptions;
 use crate::lsp::outbox::{Message, Outbox};
 use crate::lsp::profile::ClientProfile;
+use crate::project::{Current, ProjectFiles};
 use documents::Documents;
 use event::{ClientId, Event, HubHandle, Request};
 use requests::AgentRequest;
@@ -129,8 +133,11 @@ pub(crate) struct Hub {
     jobs: jobs::Jobs,
     kept_jobs: redline_workspace::Jobs,
     saves: Arc<saves::Saves>,
-    /// The mode that new sessions begin with.
-    default_mode: Mode,
+    /// The mode that the user chose for this workspace.
+    chosen_mode: Option<Mode>,
+    project_files: ProjectFiles,
+    /// The project's own files, as they were read last.
+    project: Current,
     /// What was set in the env for all sessions.
     env_patch: BTreeMap<String, Option<String>>,
     digest_key: [u8; 32],
@@ -173,11 +180,11 @@ impl Hub {
 
     fn open(options: HubOptions) -> Result<Self, Failure> {
         let saves = saves::Saves::shared();
-        let opened = propose::open_workspace(&options, saves.clone())?;
+        let opened = opening::open_workspace(&options, saves.clone())?;
         let worker = Worker::start(options.handle.clone(), opened.workspace.clone())?;
         let hub_id = crate::clock::new_id("hub_");
         let announcement = Announcement::new(opened.workspace.store().clone(), hub_id.clone());
-        Ok(Self {
+        let hub = Self {
             root: options.root,
             sessions: sessions::Sessions::default(),
             active_turns: options.turns,
@@ -186,9 +193,9 @@ impl Hub {
             jobs: jobs::Jobs::default(),
             kept_jobs: opened.jobs,
             saves,
-            default_mode: opened
-                .mode
-                .unwrap_or_else(|| (options.process.permissions)().mode()),
+            chosen_mode: opened.mode,
+            project_files: opened.project_files,
+            project: opened.project,
             env_patch: BTreeMap::new(),
             digest_key: opened.digest_key,
             process: options.process,
@@ -201,19 +208,22 @@ impl Hub {
             clients: BTreeMap::new(),
             documents: Documents::default(),
             transactions: opened
+                .kept
                 .transactions
                 .into_iter()
                 .map(|transaction| (transaction.id().to_owned(), transaction))
                 .collect(),
-            recovery: opened.recovery,
-            notices: opened.notices,
+            recovery: opened.kept.recovery,
+            notices: opened.kept.notices,
             commits: commit::Commits::default(),
             refresh: refresh::Refresh::default(),
             offers: offers::Offers::default(),
             stale: show::Stale::default(),
             pages: pages::live::LivePages::default(),
             comments: comments::Comments::default(),
-        })
+        };
+        hub.protect();
+        Ok(hub)
     }
 
     fn serve(&mut self, events: &mpsc::Receiver<Event>) {
@@ -322,6 +332,8 @@ impl Hub {
             Done::Plan(decided) => self.plan_decided(*decided),
             Done::Review(reading) => self.reviewed(reading),
             Done::Directed(directed) => self.directed(*directed),
+            Done::Project(looked) => self.looked_at_project(*looked),
+            Done::Trust(decided) => self.trust_decided(*decided),
             Done::Failed { what } => self.commit_job_failed(what),
         }
     }
@@ -419,6 +431,8 @@ impl Hub {
             AgentRequest::ListModels(_, reply) => self.list_models(client, reply),
             AgentRequest::ListEnv(_, reply) => self.list_env(client, reply),
             AgentRequest::PatchEnv(params, reply) => self.patch_env(client, params, reply),
+            AgentRequest::ListTrust(_, reply) => self.list_trust(reply),
+            AgentRequest::DecideTrust(params, reply) => self.decide_trust(client, params, reply),
         }
     }
 
@@ -443,6 +457,8 @@ impl Hub {
             },
         );
         self.sessions.adopt(client);
+        self.protect();
+        self.look_at_project();
     }
 
     fn detach(&mut self, client: ClientId) {

@@ -16,7 +16,7 @@ use redline_protocol::v1;
 use redline_providers::Provider;
 use redline_workspace::{Faults, PathRules, PrivateStore, job_of_process, uri_to_path};
 
-use crate::config::Permissions;
+use crate::config::Config;
 use crate::env::Env;
 use crate::failure::Failure;
 use crate::hub::event::{ClientId, Event, HubHandle};
@@ -73,21 +73,18 @@ impl Origin {
 
 /// Where hubs get their models from.
 pub trait Models: Send + Sync {
-    /// The configured model as `PROVIDER/MODEL`, for people.
-    fn configured(&self) -> String;
-
-    /// Opens the model named `wanted` (`PROVIDER/MODEL`), else the configured one, with its key from `env`.
+    /// Opens the model named `wanted` (`PROVIDER/MODEL`), else that of `config`, with its key from `env`.
     ///
     /// # Errors
     ///
     /// A failure that names the setting which leads to no model.
-    fn open(&self, wanted: Option<&str>, env: &Env) -> Result<Model, Failure>;
+    fn open(&self, config: &Config, wanted: Option<&str>, env: &Env) -> Result<Model, Failure>;
 
     /// What can be named, the configured one first: endpoints and local servers are asked.
-    fn list(&self, env: &Env) -> BoxFuture<'static, v1::ListModelsResult>;
+    fn list(&self, config: Arc<Config>, env: &Env) -> BoxFuture<'static, v1::ListModelsResult>;
 
     /// Keys that are known, by the names of their variables: they are masked wherever text is kept or shown.
-    fn secrets(&self, env: &Env) -> BTreeMap<String, String>;
+    fn secrets(&self, config: &Config, env: &Env) -> BTreeMap<String, String>;
 }
 
 /// What every hub of this process is given.
@@ -101,8 +98,8 @@ pub struct HubsOptions {
     pub in_process: bool,
     /// What a person should know: a setting that nobody knows, a crash.
     pub notices: Arc<dyn Fn() -> Vec<String> + Send + Sync>,
-    /// What the user lets agents do.
-    pub permissions: Arc<dyn Fn() -> Permissions + Send + Sync>,
+    /// What the user has configured, as it is now.
+    pub config: Arc<dyn Fn() -> Arc<Config> + Send + Sync>,
     /// Makes the disk fail, in tests.
     pub faults: Option<Arc<dyn Faults>>,
 }

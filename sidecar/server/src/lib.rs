@@ -17,6 +17,7 @@
 //! - [`hubs`], `hub`: one hub for each workspace: its documents, anchors, transactions, turns
 //! - [`lsp`]: one connection, from bytes to a hub's events and back
 //! - `setup`: what the user has set up, as it is now; [`mod@env`]: the environment of a client
+//! - `project`: what came with a project, and whether the user trusts it
 //! - `models`: from the configuration to a provider; `clock`: time and ids
 //! - [`config`], [`paths`], [`log`], [`crash`]: what belongs to the user
 //! - [`doctor`], [`demo`]: the set-up checked, the product shown
@@ -42,6 +43,7 @@ pub mod log;
 pub mod lsp;
 mod models;
 pub mod paths;
+mod project;
 mod setup;
 pub mod sidecar;
 pub mod wire;

@@ -84,6 +84,8 @@ where
         .custom_method(method::MODEL_LIST, Face::list_models)
         .custom_method(method::ENV_LIST, Face::list_env)
         .custom_method(method::ENV_PATCH, Face::patch_env)
+        .custom_method(method::TRUST_LIST, Face::list_trust)
+        .custom_method(method::TRUST_DECIDE, Face::decide_trust)
         .custom_method("window/workDoneProgress/cancel", Face::stop)
         .custom_method("redline/document/text", Face::document_text)
         .finish();

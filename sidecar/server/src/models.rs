@@ -16,52 +16,31 @@ use redline_providers::registry::{LOCAL_SERVERS, LocalKind};
 use redline_providers::replay::{Recording, ReplayProvider};
 use redline_providers::{Api, ApiOptions, Connection, HttpOptions, Secret};
 
-use crate::config::{Config, ModelRef, ProviderConfig, ProviderKind};
+use crate::config::{BUILT_IN_MODEL, Config, ModelRef, ProviderConfig, ProviderKind};
 use crate::env::Env;
 use crate::failure::Failure;
 use crate::hubs::{Model, Models};
-use crate::setup::Setup;
 use opened::{Opened, Parts};
 
 /// The recording that is built in: it shows the product with no key and no network.
 const BUILT_IN: &str = include_str!("../demo/recording.jsonl");
 
-/// Name of the built-in recording's model.
-pub(crate) const BUILT_IN_NAME: &str = "replay/demo";
-
-/// The models of the user's configuration.
+/// The models that a configuration names.
+#[derive(Default)]
 pub(crate) struct ConfiguredModels {
-    setup: Arc<Setup>,
     opened: Opened,
 }
 
-impl ConfiguredModels {
-    /// Those of the configuration as it is whenever one is opened.
-    pub(crate) fn new(setup: Arc<Setup>) -> Self {
-        Self {
-            setup,
-            opened: Opened::default(),
-        }
-    }
-}
-
 impl Models for ConfiguredModels {
-    fn configured(&self) -> String {
-        let config = self.setup.config();
-        let model = config.model.as_ref();
-        model.map_or_else(|| BUILT_IN_NAME.to_owned(), ToString::to_string)
+    fn open(&self, config: &Config, wanted: Option<&str>, env: &Env) -> Result<Model, Failure> {
+        open(config, wanted, env, &self.opened)
     }
 
-    fn open(&self, wanted: Option<&str>, env: &Env) -> Result<Model, Failure> {
-        open(&self.setup.config(), wanted, env, &self.opened)
+    fn list(&self, config: Arc<Config>, env: &Env) -> BoxFuture<'static, v1::ListModelsResult> {
+        Box::pin(list::list(config, env.clone()))
     }
 
-    fn list(&self, env: &Env) -> BoxFuture<'static, v1::ListModelsResult> {
-        Box::pin(list::list(self.setup.config(), env.clone()))
-    }
-
-    fn secrets(&self, env: &Env) -> BTreeMap<String, String> {
-        let config = self.setup.config();
+    fn secrets(&self, config: &Config, env: &Env) -> BTreeMap<String, String> {
         let names = config.providers.values();
         let names = names.filter_map(|provider| provider.api_key_env.as_ref());
         names
@@ -85,7 +64,7 @@ fn open(
         return Err(fault.clone());
     }
     let chosen = match wanted {
-        Some(name) if name != BUILT_IN_NAME => Some(ModelRef::parse(name).ok_or_else(|| {
+        Some(name) if name != BUILT_IN_MODEL => Some(ModelRef::parse(name).ok_or_else(|| {
             Failure::new(
                 "INVALID_ARGUMENTS",
                 format!("`{name}` is not PROVIDER/MODEL"),

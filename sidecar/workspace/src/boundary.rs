@@ -19,7 +19,7 @@ mod protect;
 mod tests;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 pub(crate) use batch::Held;
 use batch::LinkLeads;
@@ -71,7 +71,7 @@ struct Inner {
     folder: Folder,
     stat: Stat,
     path: PathBuf,
-    protected: Protected,
+    protected: RwLock<Protected>,
     options: RootOptions,
 }
 
@@ -109,10 +109,19 @@ impl WorkspaceRoot {
                 folder,
                 stat,
                 path: canonical,
-                protected,
+                protected: RwLock::new(protected),
                 options,
             }),
         })
+    }
+
+    /// Whether `patterns` can be [`RootOptions::protected`].
+    ///
+    /// # Errors
+    ///
+    /// [`PathError::BadPath`] saying why not.
+    pub fn check_protected(patterns: &[String]) -> Result<(), PathError> {
+        Protected::new(patterns).map(drop)
     }
 
     /// The folder's absolute path, links resolved.
@@ -210,7 +219,33 @@ impl WorkspaceRoot {
     /// Whether the text of `path` is protected, and by which rule. A [`Batch`] also knows git folders by
     /// their content.
     pub fn protection(&self, path: &WorkspacePath) -> Option<String> {
-        self.inner.protected.rule(path)
+        self.inner
+            .protected
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .rule(path)
+    }
+
+    /// Protects these globs from now on, in place of [`RootOptions::protected`].
+    ///
+    /// # Errors
+    ///
+    /// [`PathError::BadPath`] for a glob; nothing is changed then.
+    pub fn protect(&self, patterns: &[String]) -> Result<(), PathError> {
+        let protected = || self.inner.protected.read();
+        if protected()
+            .unwrap_or_else(PoisonError::into_inner)
+            .are(patterns)
+        {
+            return Ok(());
+        }
+        let changed = Protected::new(patterns)?;
+        *self
+            .inner
+            .protected
+            .write()
+            .unwrap_or_else(PoisonError::into_inner) = changed;
+        Ok(())
     }
 
     /// A fresh set of folder handles, for one proposal or one commit.

@@ -17,6 +17,7 @@ mod error;
 mod files;
 mod lock;
 mod path;
+mod revision;
 mod seal;
 mod temporary;
 

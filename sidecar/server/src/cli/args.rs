@@ -110,6 +110,11 @@ pub(crate) enum Command {
     Models,
     /// List the variables that agents' commands run with, or change some
     Env(Env),
+    /// List what of a project's own files would widen what may happen here, and trust it or not
+    Trust {
+        #[command(subcommand)]
+        action: Option<TrustAction>,
+    },
     /// List the conversations with agents
     Sessions(Sessions),
     /// Look after one turn of a conversation
@@ -299,6 +304,21 @@ pub(crate) struct Env {
     /// A variable to take out
     #[arg(long, value_name = "NAME")]
     pub(crate) unset: Vec<String>,
+}
+
+/// What can be done about trust.
+#[derive(Debug, Subcommand)]
+pub(crate) enum TrustAction {
+    /// List what asks, and what it would do
+    Status,
+    /// Trust files exactly as they are now; one byte more, and they wait again
+    Grant {
+        /// redline.toml, .env or .agentic [default: all that wait]
+        #[arg(value_name = "FILE")]
+        files: Vec<String>,
+    },
+    /// Take back all trust in this project's files
+    Revoke,
 }
 
 /// `redline sessions`.

@@ -18,6 +18,7 @@
 
 use redline_tools::gate::{Ceiling, CommandSpec, Mode, Policy, RuleSpec, RulesSpec, UnknownWord};
 use redline_tools::{Class, MutationKind};
+use redline_workspace::WorkspaceRoot;
 use std::str::FromStr;
 use toml::{Spanned, de::DeArray, de::DeValue};
 
@@ -66,7 +67,7 @@ impl Reader<'_> {
             match key.get_ref().as_ref() {
                 "mode" => permissions.mode = Some(self.word(key, value)?),
                 "ceiling" => permissions.ceiling = Some(self.word(key, value)?),
-                "protected" => permissions.protected = self.texts(key, value)?,
+                "protected" => permissions.protected = self.globs(key, value)?,
                 "allow" => permissions.rules.allow = self.rules(key, value)?,
                 "deny" => permissions.rules.deny = self.rules(key, value)?,
                 _ => self.unknown("permissions.", key, SETTINGS),
@@ -156,6 +157,18 @@ impl Reader<'_> {
             DeValue::Array(list) => Ok(list),
             _ => Err(self.wrong_type(key, value, "a list")),
         }
+    }
+
+    /// Globs of paths, each of which parses.
+    fn globs(&self, key: &Key<'_>, value: &Value<'_>) -> Result<Vec<String>, Failure> {
+        let fault = |at, error| self.fault(at, format!("permissions.protected: {error}"));
+        for item in self.list(key, value)? {
+            let glob = self.text(key, item)?.to_owned();
+            WorkspaceRoot::check_protected(&[glob]).map_err(|error| fault(item.span(), error))?;
+        }
+        let globs = self.texts(key, value)?;
+        WorkspaceRoot::check_protected(&globs).map_err(|error| fault(value.span(), error))?;
+        Ok(globs)
     }
 
     fn texts(&self, key: &Key<'_>, value: &Value<'_>) -> Result<Vec<String>, Failure> {

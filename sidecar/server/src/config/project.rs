@@ -147,10 +147,14 @@ impl ProjectConfig {
             merged.waiting.extend(self.starting.iter().cloned());
         }
         for ((name, provider), place) in self.providers.iter().zip(&self.provider_places) {
-            let what = match &provider.base_url {
-                Some(url) => format!("the endpoint {url}"),
-                None => "an endpoint".to_owned(),
+            let mut what = match (&provider.base_url, &provider.file) {
+                (Some(url), _) => format!("the endpoint {url}"),
+                (None, Some(_)) => "a recording".to_owned(),
+                (None, None) => "the vendor's own endpoint".to_owned(),
             };
+            if let Some(variable) = &provider.api_key_env {
+                what.push_str(&format!(", which is sent what {variable} holds"));
+            }
             if is_trusted {
                 // The user's own keys go where the user said, whatever a project calls its endpoints.
                 merged
@@ -229,7 +233,7 @@ impl ProjectConfig {
 }
 
 /// How much a mode lets through: in `plan` nothing before a plan is approved, in `manual` nothing unasked.
-fn width(mode: Mode) -> u8 {
+pub(crate) fn width(mode: Mode) -> u8 {
     match mode {
         Mode::Plan => 0,
         Mode::Manual => 1,

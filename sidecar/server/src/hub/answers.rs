@@ -39,8 +39,8 @@ impl Hub {
         let status = v1::StatusResult {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             workspace: self.root.display().to_string(),
-            mode: self.default_mode.to_string(),
-            model: self.process.models.configured(),
+            mode: self.default_mode().to_string(),
+            model: self.config().model_name(),
             in_process: self.process.in_process,
             transactions: Vec::new(),
             approvals: self.approvals.ids(),
@@ -57,6 +57,7 @@ impl Hub {
     /// What a person should know, of this user's set-up and of this workspace.
     pub(super) fn all_notices(&self) -> Vec<String> {
         let mut notices = (self.process.notices)();
+        notices.extend(self.project.project.notices(&(self.process.config)()));
         notices.extend(self.notices.iter().cloned());
         notices
     }

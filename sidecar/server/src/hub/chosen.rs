@@ -44,7 +44,7 @@ impl Hub {
 
     /// The mode that new sessions begin with, also after a restart.
     fn set_default_mode(&mut self, mode: Mode) {
-        self.default_mode = mode;
+        self.chosen_mode = Some(mode);
         let private = self.process.private.clone();
         let workspace = self.workspace.root().id();
         self.runtime.spawn_blocking(move || {
@@ -90,6 +90,7 @@ impl Hub {
                 "begin one with a prompt, or name one",
             )
         })?;
+        let config = self.config();
         let conversation = self
             .sessions
             .open
@@ -98,7 +99,7 @@ impl Hub {
         let open = self
             .process
             .models
-            .open(Some(&params.model_id), &conversation.keys);
+            .open(&config, Some(&params.model_id), &conversation.keys);
         let model = open?;
         let model_id = model.id();
         conversation.model = model;
@@ -128,7 +129,10 @@ impl Hub {
     }
 
     pub(super) fn list_models(&self, client: ClientId, reply: Reply<v1::ListModelsResult>) {
-        let models = self.process.models.list(&self.env_of(client));
+        let models = self
+            .process
+            .models
+            .list(self.config(), &self.env_of(client));
         self.runtime
             .spawn(async move { respond(reply, Ok(models.await)) });
     }

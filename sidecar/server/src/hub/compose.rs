@@ -72,6 +72,7 @@ impl Hub {
                 id.clone(),
                 host.clone(),
                 gate,
+                self.project_files.clone(),
             )),
             log: recorder.clone(),
         };
@@ -139,7 +140,7 @@ impl Hub {
             approvals: self.workspace.approvals().clone(),
             jobs: self.kept_jobs.clone(),
             digest_key: self.digest_key,
-            secrets: self.process.models.secrets(keys),
+            secrets: self.process.models.secrets(&self.config(), keys),
         }
     }
 }

@@ -29,6 +29,7 @@ impl Hub {
             Some(own) => SessionEnv::new(own),
             None => SessionEnv::new(self.env_of(client).iter()),
         };
+        env.use_dotenv(self.project.project.dot_env());
         // They were checked when they were set.
         let patched = env.patch_env(self.env_patch.clone());
         debug_assert!(patched.is_ok());

@@ -1,6 +1,6 @@
 //! Proposals: from text or a tool call to a transaction under review.
 //!
-//! Owns: opening the workspace, reading a proposal against the open documents over the disk, and
+//! Owns: reading a proposal against the open documents over the disk, and
 //! taking it into the hub.
 //! Must not know: formats and matching (`redline_edits`), how it is stored (`redline_workspace`).
 
@@ -11,20 +11,15 @@ use redline_edits::{
     Format, HunkId, Operation, OperationKind, ParseOptions, Resolved, parse_bytes, resolve,
 };
 use redline_protocol::v1;
-use redline_tools::gate::Mode;
 use redline_tools::{ProposedFile, ProposedHunk, ToolError, ViewProposal};
 use redline_workspace::{
-    Approval, EditorSaves, Entry, Growth, JobOptions, Jobs, JournalOptions, Plan, Purpose, Record,
-    RecoveryAction, RootOptions, SealKey, StoreState, Transaction, TransactionMeta, Workspace,
-    WorkspaceOptions, WorkspaceRoot,
+    Entry, Growth, Purpose, Record, Transaction, TransactionMeta, Workspace, WorkspaceRoot,
 };
 
-use super::chosen::MODE;
-use super::compose::AGENT;
 use super::event::{ClientId, Later, Reply};
 use super::view::{self, Overlay};
 use super::work::Done;
-use super::{Hub, HubOptions, respond};
+use super::{Hub, respond};
 use crate::failure::Failure;
 
 /// A proposal that was read, matched and stored, or refused.
@@ -40,145 +35,6 @@ struct Grown {
     changes: Vec<(String, Record)>,
     /// It is the turn's first edit.
     is_new: bool,
-}
-
-/// A workspace as it was found.
-pub(super) struct Opened {
-    pub(super) workspace: Workspace,
-    pub(super) transactions: Vec<Transaction>,
-    pub(super) recovery: Vec<v1::Recovery>,
-    pub(super) notices: Vec<String>,
-    pub(super) approvals: Vec<Arc<Approval>>,
-    pub(super) plans: Vec<Plan>,
-    pub(super) jobs: Jobs,
-    /// The mode that the user chose for this workspace.
-    pub(super) mode: Option<Mode>,
-    pub(super) digest_key: [u8; 32],
-}
-
-/// Opens the workspace of a hub: recovers what an interrupted commit left, loads what is unsettled.
-pub(super) fn open_workspace(
-    options: &HubOptions,
-    saves: Arc<dyn EditorSaves>,
-) -> Result<Opened, Failure> {
-    let key: SealKey = options
-        .process
-        .private
-        .seal_key()
-        .map_err(|error| Failure::new(error.code(), error.to_string(), error.hint()))?;
-    let digest_key = key.derive("digests of envs");
-    let (workspace, recoveries) = Workspace::open(
-        &options.root,
-        WorkspaceOptions {
-            root: RootOptions {
-                protected: (options.process.permissions)().protected,
-                faults: options.process.faults.clone(),
-                ..RootOptions::default()
-            },
-            key,
-            clock: Arc::new(crate::clock::now_ms),
-            journal: JournalOptions::default(),
-        },
-    )
-    .map_err(|error| Failure::new(error.code(), error.to_string(), error.hint()))?;
-    let mut notices = Vec::new();
-    let transactions = match workspace.transactions().list_unsettled() {
-        Ok((transactions, aside)) => {
-            notices.extend(aside.into_iter().map(|aside| {
-                format!(
-                    "{} is damaged ({}); it was set aside as {}",
-                    aside.id, aside.reason, aside.path
-                )
-            }));
-            transactions
-        }
-        Err(error) => {
-            notices.push(format!("{}: {error}. {}", error.code(), error.hint()));
-            Vec::new()
-        }
-    };
-    let recovery = recoveries
-        .into_iter()
-        .map(|recovery| v1::Recovery {
-            transaction_id: recovery.transaction_id,
-            action: match recovery.action {
-                RecoveryAction::RolledBack => "rolled_back",
-                RecoveryAction::Finished => "finished",
-                _ => "reported",
-            }
-            .to_owned(),
-            message: recovery.message,
-        })
-        .collect();
-    let (jobs, orphans) = Jobs::open(
-        workspace.clone(),
-        JobOptions {
-            started: Some(super::jobs::announcer(options.handle.clone())),
-            saves,
-            ..JobOptions::new(
-                Arc::new(crate::clock::now_ms),
-                Arc::new(crate::clock::NewIds),
-            )
-        },
-    );
-    notices.extend(orphans.iter().map(|job| {
-        format!(
-            "{} ({}) was running when the sidecar ended; what was left of it was ended",
-            job.id, job.program.asked
-        )
-    }));
-    Ok(Opened {
-        approvals: waiting_approvals(&workspace, &mut notices),
-        plans: open_plans(&workspace, &mut notices),
-        mode: chosen_mode(options, &workspace),
-        workspace,
-        transactions,
-        recovery,
-        notices,
-        jobs,
-        digest_key,
-    })
-}
-
-fn waiting_approvals(workspace: &Workspace, notices: &mut Vec<String>) -> Vec<Arc<Approval>> {
-    let sealed = matches!(workspace.store().state(), Ok(StoreState::Sealed));
-    if !sealed {
-        return Vec::new();
-    }
-    match workspace.approvals().waiting() {
-        Ok(waiting) => waiting,
-        Err(error) => {
-            notices.push(format!("{}: {error}. {}", error.code(), error.hint()));
-            Vec::new()
-        }
-    }
-}
-
-fn open_plans(workspace: &Workspace, notices: &mut Vec<String>) -> Vec<Plan> {
-    if !matches!(workspace.store().state(), Ok(StoreState::Sealed)) {
-        return Vec::new();
-    }
-    match workspace.plans().list() {
-        Ok((plans, damaged)) => {
-            notices.extend(damaged.into_iter().map(|one| {
-                format!(
-                    "{} is damaged ({}); it was set aside as {}",
-                    one.id, one.reason, one.aside
-                )
-            }));
-            plans
-        }
-        Err(error) => {
-            notices.push(format!("{}: {error}. {}", error.code(), error.hint()));
-            Vec::new()
-        }
-    }
-}
-
-fn chosen_mode(options: &HubOptions, workspace: &Workspace) -> Option<Mode> {
-    let id = workspace.root().id();
-    let chosen = options.process.private.choice(AGENT, &id, MODE);
-    chosen.ok().flatten()?.parse().ok()
 }
 
 impl Hub {

@@ -47,4 +47,6 @@ requests! {
     ListModels: ListModelsParams => v1::ListModelsResult;
     ListEnv: ListEnvParams => v1::EnvResult;
     PatchEnv: PatchEnvParams => v1::EnvResult;
+    ListTrust: ListTrustParams => v1::TrustResult;
+    DecideTrust: DecideTrustParams => v1::TrustResult;
 }

@@ -149,9 +149,10 @@ impl Hub {
             Some(named) => Arc::new(Env::from(named.clone())),
             None => self.env_of(client),
         };
-        let model = self.process.models.open(params.model.as_deref(), &keys)?;
+        let config = self.config();
+        let model = (self.process.models).open(&config, params.model.as_deref(), &keys)?;
         let id = self.new_id("se_");
-        let mode = params.mode.map_or(self.default_mode, mode_of);
+        let mode = params.mode.map_or_else(|| self.default_mode(), mode_of);
         let recorder = self
             .session_store()
             .create(&id, &model.id(), mode_word(mode))
@@ -287,9 +288,11 @@ impl Hub {
         let summary = &past.summary;
         // The model that it had may be gone from the configuration; the conversation is not.
         let keys = self.env_of(client);
-        let model = match self.process.models.open(Some(&summary.model), &keys) {
+        let config = self.config();
+        let models = &self.process.models;
+        let model = match models.open(&config, Some(&summary.model), &keys) {
             Ok(model) => model,
-            Err(_) => self.process.models.open(None, &keys)?,
+            Err(_) => models.open(&config, None, &keys)?,
         };
         let mode = summary.mode.parse().unwrap_or_default();
         let env = self.session_env(client, None);

@@ -19,6 +19,7 @@ use super::event::{ClientId, Event, HubHandle};
 use super::ground::{SessionHost, StepFacts};
 use super::turns::TurnNote;
 use super::view::{Overlaid, Overlay};
+use crate::project::ProjectFiles;
 
 /// Asks the hub, from the tasks of a turn.
 pub(super) struct HubSteering {
@@ -26,6 +27,7 @@ pub(super) struct HubSteering {
     session: String,
     host: Arc<SessionHost>,
     gate: Arc<SessionGate>,
+    files: ProjectFiles,
 }
 
 impl HubSteering {
@@ -34,12 +36,14 @@ impl HubSteering {
         session: String,
         host: Arc<SessionHost>,
         gate: Arc<SessionGate>,
+        files: ProjectFiles,
     ) -> Self {
         Self {
             hub,
             session,
             host,
             gate,
+            files,
         }
     }
 
@@ -82,8 +86,18 @@ impl HubSteering {
 
 impl Steering for HubSteering {
     fn before_step(&self) -> BoxFuture<'_, StepContext> {
-        let context = self.ask(|session, reply| TurnNote::Step { session, reply });
-        async move { context.await.unwrap_or_default() }.boxed()
+        let files = self.files.clone();
+        async move {
+            // What came with the project may have changed under the turn: what is not trusted any more does not count.
+            let reading = tokio::task::spawn_blocking(move || files.read()).await.ok();
+            let context = self.ask(|session, reply| TurnNote::Step {
+                session,
+                reading,
+                reply,
+            });
+            context.await.unwrap_or_default()
+        }
+        .boxed()
     }
 
     fn decided<'a>(&'a self, id: &'a str) -> BoxFuture<'a, ()> {
@@ -166,7 +180,7 @@ impl Hub {
 
     /// What the next step is told and runs with. From here on until the next one nothing of it changes.
     pub(super) fn step_context(&mut self, session: &str) -> StepContext {
-        let policy = Arc::new((self.process.permissions)().policy());
+        let policy = Arc::new(self.config().permissions.policy());
         let plan = self.plans.of_session(session);
         let waiting = self.approvals.of_session(session);
         let Some(conversation) = self.sessions.open.get_mut(session) else {

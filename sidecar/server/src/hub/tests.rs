@@ -8,6 +8,7 @@
 
 mod agent;
 mod decisions;
+mod trust;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use redline_workspace::PrivateStore;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 
-use crate::config::Permissions;
+use crate::config::Config;
 use crate::env::Env;
 use crate::failure::Failure;
 use crate::frame::{self, FrameReader};
@@ -33,22 +34,22 @@ const PATIENCE: Duration = Duration::from_secs(60);
 struct NoModels;
 
 impl Models for NoModels {
-    fn configured(&self) -> String {
-        "none/none".to_owned()
-    }
-
-    fn open(&self, _: Option<&str>, _: &Env) -> Result<Model, Failure> {
+    fn open(&self, _: &Config, _: Option<&str>, _: &Env) -> Result<Model, Failure> {
         Err(Failure::new("PROVIDER", "no model", ""))
     }
 
-    fn list(&self, _: &Env) -> futures_util::future::BoxFuture<'static, v1::ListModelsResult> {
+    fn list(
+        &self,
+        _: Arc<Config>,
+        _: &Env,
+    ) -> futures_util::future::BoxFuture<'static, v1::ListModelsResult> {
         Box::pin(std::future::ready(v1::ListModelsResult {
             models: Vec::new(),
             notices: Vec::new(),
         }))
     }
 
-    fn secrets(&self, _: &Env) -> std::collections::BTreeMap<String, String> {
+    fn secrets(&self, _: &Config, _: &Env) -> std::collections::BTreeMap<String, String> {
         std::collections::BTreeMap::new()
     }
 }
@@ -63,7 +64,7 @@ fn hubs_with(state: &Path, models: Arc<dyn Models>) -> Arc<Hubs> {
         models,
         in_process: true,
         notices: Arc::new(Vec::new),
-        permissions: Arc::new(Permissions::default),
+        config: Arc::new(Arc::default),
         faults: None,
     })
 }
@@ -439,7 +440,7 @@ async fn an_editor_that_asks_for_no_status_is_told_what_was_noticed() {
         models: Arc::new(NoModels),
         in_process: true,
         notices: Arc::new(|| vec!["`modle` is no setting; did you mean `model`?".to_owned()]),
-        permissions: Arc::new(Permissions::default),
+        config: Arc::new(Arc::default),
         faults: None,
     });
     let mut plain = Client::connect(&hubs, root.path(), editor()).await;
@@ -464,16 +465,15 @@ async fn what_the_user_protects_nobody_can_propose_to_change() {
     let root = tempfile::tempdir().unwrap();
     std::fs::write(root.path().join("key.pem"), TEXT).unwrap();
     let state = tempfile::tempdir().unwrap();
-    let permissions = Permissions {
-        protected: vec!["*.pem".to_owned()],
-        ..Permissions::default()
-    };
+    let mut config = Config::default();
+    config.permissions.protected = vec!["*.pem".to_owned()];
+    let config = Arc::new(config);
     let hubs = Hubs::new(HubsOptions {
         private: Arc::new(PrivateStore::new(state.path().to_owned())),
         models: Arc::new(NoModels),
         in_process: true,
         notices: Arc::new(Vec::new),
-        permissions: Arc::new(move || permissions.clone()),
+        config: Arc::new(move || Arc::clone(&config)),
         faults: None,
     });
     let mut client = Client::connect(&hubs, root.path(), json!({})).await;

@@ -27,6 +27,7 @@ use super::view::Overlay;
 use super::{Hub, respond};
 use crate::failure::Failure;
 use crate::lsp::outbox::{Message, Progress};
+use crate::project::Reading;
 
 /// What a turn, or a task beside it, tells the hub or asks of it.
 pub(crate) enum TurnNote {
@@ -46,6 +47,8 @@ pub(crate) enum TurnNote {
     /// What the next step is to be told.
     Step {
         session: String,
+        /// The project's own files, as they are at this step.
+        reading: Option<Reading>,
         reply: oneshot::Sender<StepContext>,
     },
     /// Tell when this approval or plan no longer waits.
@@ -221,7 +224,14 @@ impl Hub {
                 proposal,
                 reply,
             } => self.propose_in_turn(&session, *proposal, reply),
-            TurnNote::Step { session, reply } => {
+            TurnNote::Step {
+                session,
+                reading,
+                reply,
+            } => {
+                if let Some(reading) = reading {
+                    self.take_reading(reading);
+                }
                 let _ = reply.send(self.step_context(&session));
             }
             TurnNote::Wait { id, reply } => self.wait_for(id, reply),

@@ -38,6 +38,10 @@ pub(crate) enum Done {
     Directed(Box<super::prompts::Directed>),
     /// The review document was put together.
     Review(std::sync::Arc<super::pages::review::Review>),
+    /// The project's own files were read.
+    Project(Box<super::trust::Looked>),
+    /// The user decided on files of the project.
+    Trust(Box<super::trust::TrustDecided>),
     /// A job panicked; `what` says which.
     Failed { what: &'static str },
 }

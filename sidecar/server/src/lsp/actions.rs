@@ -39,11 +39,12 @@ pub(crate) mod command {
     pub(crate) const ACCEPT_PLAN: &str = "redline.acceptPlan";
     pub(crate) const REJECT_PLAN: &str = "redline.rejectPlan";
     pub(crate) const MODE: &str = "redline.mode";
+    pub(crate) const TRUST: &str = "redline.trust";
 
     pub(crate) const OPEN: &str = "redline.open";
 
     /// All of them, as `initialize` announces.
-    pub(crate) const ALL: [&str; 21] = [
+    pub(crate) const ALL: [&str; 22] = [
         ACCEPT,
         REJECT,
         SPLIT,
@@ -64,6 +65,7 @@ pub(crate) mod command {
         ACCEPT_PLAN,
         REJECT_PLAN,
         MODE,
+        TRUST,
         OPEN,
     ];
 }

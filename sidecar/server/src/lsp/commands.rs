@@ -7,9 +7,9 @@
 //! line; or a hunk id; for `redline.ask` a sentence.
 
 use redline_protocol::v1::{
-    ApprovalDecision, CancelParams, DecideApprovalParams, DecideParams, DecidePlanParams, HunkRef,
-    LineRange, PlanDecision, PromptParams, RestoreDirection, RestoreParams, SetModeParams,
-    SplitParams,
+    ApprovalDecision, CancelParams, DecideApprovalParams, DecideParams, DecidePlanParams,
+    DecideTrustParams, HunkRef, LineRange, ListTrustParams, PlanDecision, PromptParams,
+    RestoreDirection, RestoreParams, SetModeParams, SplitParams,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -109,6 +109,7 @@ fn start(
                 Request::Agent(AgentRequest::SetMode(params, reply))
             }))
         }
+        command::TRUST => trust(hub, client, arguments)?,
         command::STATUS => boxed_later(hub.ask(client, Request::Status)),
         _ => {
             return Err(Failure::new(
@@ -234,6 +235,28 @@ fn mode(arguments: &[Value]) -> Result<SetModeParams, Failure> {
             "name a mode: manual, plan or auto",
         )),
     }
+}
+
+/// The object itself, or nothing: to see what asks. Trust is never given by a command that names nothing.
+fn trust(hub: &HubHandle, client: ClientId, arguments: &[Value]) -> Result<Answer, Failure> {
+    let params: DecideTrustParams = match arguments {
+        [] | [Value::Null] => {
+            return Ok(boxed(hub.ask(client, |reply| {
+                Request::Agent(AgentRequest::ListTrust(ListTrustParams::default(), reply))
+            })));
+        }
+        [object @ Value::Object(_)] => read(command::TRUST, object)?,
+        _ => return Err(bad_arguments(command::TRUST, "give an object, or nothing")),
+    };
+    if params.items.is_empty() && !params.revoke {
+        return Err(bad_arguments(
+            command::TRUST,
+            "name what you trust, in items",
+        ));
+    }
+    Ok(boxed(hub.ask(client, |reply| {
+        Request::Agent(AgentRequest::DecideTrust(params, reply))
+    })))
 }
 
 /// The object itself; or `path, line`; or an id of a transaction or a hunk; or nothing.

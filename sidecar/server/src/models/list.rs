@@ -12,21 +12,18 @@ use redline_providers::registry::{
 use redline_providers::{ApiOptions, ModelInfo, Secret};
 
 use super::opened::Parts;
-use super::{BUILT_IN_NAME, connection, options};
-use crate::config::{Config, ProviderKind};
+use super::{connection, options};
+use crate::config::{BUILT_IN_MODEL, Config, ProviderKind};
 use crate::env::Env;
 
 /// Asks every configured endpoint, and the local servers that run at their usual ports.
 pub(super) async fn list(config: Arc<Config>, env: Env) -> v1::ListModelsResult {
     let mut listed = Listed {
-        configured: config
-            .model
-            .as_ref()
-            .map_or_else(|| BUILT_IN_NAME.to_owned(), ToString::to_string),
+        configured: config.model_name(),
         models: Vec::new(),
         notices: Vec::new(),
     };
-    listed.recorded(BUILT_IN_NAME);
+    listed.recorded(BUILT_IN_MODEL);
     let mut candidates = Vec::new();
     for name in config.providers.keys() {
         candidates.extend(listed.candidate(&config, name, &env));

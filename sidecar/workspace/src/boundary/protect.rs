@@ -57,6 +57,11 @@ impl Protected {
         })
     }
 
+    /// Whether these are its globs.
+    pub(super) fn are(&self, patterns: &[String]) -> bool {
+        self.patterns == patterns
+    }
+
     /// The rule that protects `path` by its text alone.
     pub(super) fn rule(&self, path: &WorkspacePath) -> Option<String> {
         let names: Vec<Cow<'_, str>> = path.components().map(fold).collect();

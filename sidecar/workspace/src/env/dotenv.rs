@@ -49,6 +49,8 @@ pub enum DotEnvState {
     Untrusted {
         /// blake3 of its bytes, in hex: what would be trusted.
         revision: String,
+        /// The variables that it would set; their values stay unread.
+        names: Vec<String>,
     },
     /// It cannot be read.
     Unreadable {
@@ -89,8 +91,10 @@ pub fn read_dotenv(root: &WorkspaceRoot, trusted: impl FnOnce(&str) -> bool) -> 
     };
     let revision = file.revision();
     if !trusted(&revision) {
+        let (variables, _) = parse_dotenv(&String::from_utf8_lossy(&file.bytes));
+        let names = variables.into_keys().collect();
         return DotEnv {
-            state: DotEnvState::Untrusted { revision },
+            state: DotEnvState::Untrusted { revision, names },
             ..DotEnv::default()
         };
     }
@@ -262,7 +266,8 @@ mod tests {
         assert_eq!(
             other.state,
             DotEnvState::Untrusted {
-                revision: revision.clone()
+                revision: revision.clone(),
+                names: vec!["A".to_owned()],
             }
         );
         assert!(other.variables.is_empty());

@@ -61,6 +61,12 @@ pub enum StoreError {
         /// What is wrong.
         reason: String,
     },
+    /// A store that is larger than what can be trusted as a whole.
+    #[error("{path} holds more than can be looked through")]
+    TooLarge {
+        /// Its path.
+        path: String,
+    },
     /// Somebody else has held the lock for too long.
     #[error("{path} is held by {holder}, waited {waited_ms} ms")]
     Locked {
@@ -94,6 +100,7 @@ impl StoreError {
             StoreError::BadPath { .. } => "BAD_PATH",
             StoreError::NotFound { .. } => "NOT_FOUND",
             StoreError::Corrupt { .. } => "STORE_CORRUPT",
+            StoreError::TooLarge { .. } => "TOO_LARGE",
             StoreError::Locked { .. } => "TIMEOUT",
             StoreError::Io { .. } => "IO",
         }
@@ -104,7 +111,7 @@ impl StoreError {
         match self {
             StoreError::Unsealed { .. } => {
                 "it may have come with a clone, or the project was moved: move it away (mv .agentic .agentic.unsealed) \
-                 or trust it, then try again"
+                 or trust it (redline trust), then try again"
             }
             StoreError::Sealed { .. } => "nothing needs to be done",
             StoreError::Symlink { .. } | StoreError::NotAFolder { .. } => {
@@ -114,6 +121,7 @@ impl StoreError {
             StoreError::NotFound { .. } => "check the id",
             StoreError::Exists { .. } => "choose another id",
             StoreError::Corrupt { .. } => "it is set aside as *.corrupt; the rest keeps working",
+            StoreError::TooLarge { .. } => "move it away: mv .agentic .agentic.unsealed",
             StoreError::Locked { .. } => "wait until they are done, or end that process",
             StoreError::Io { .. } => "check free space and permissions of .agentic, then try again",
         }

@@ -8,7 +8,7 @@ use super::{FILE_MODE, Store, StoreError};
 use crate::handle::{Folder, Stat};
 
 /// The lock's file.
-const FILE: &str = "lock";
+pub(super) const FILE: &str = "lock";
 
 /// How long internal work waits for the lock.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);

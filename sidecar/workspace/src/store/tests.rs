@@ -119,6 +119,20 @@ fn a_store_that_came_with_a_clone_is_data_only() {
         b"mine"
     );
 
+    // What is trusted is exactly what was shown: a name, a byte or a link more is another revision.
+    let shown = cloned.revision().unwrap().unwrap();
+    assert_eq!(cloned.revision().unwrap().unwrap(), shown);
+    std::fs::write(clone.join(".agentic/MEMORY.md"), "mind").unwrap();
+    assert_ne!(cloned.revision().unwrap().unwrap(), shown);
+    std::fs::write(clone.join(".agentic/MEMORY.md"), "mine").unwrap();
+    std::fs::create_dir(clone.join(".agentic/notes")).unwrap();
+    assert_ne!(cloned.revision().unwrap().unwrap(), shown);
+    std::fs::remove_dir(clone.join(".agentic/notes")).unwrap();
+    assert_eq!(cloned.revision().unwrap().unwrap(), shown);
+    std::os::unix::fs::symlink("MEMORY.md", clone.join(".agentic/link")).unwrap();
+    assert_eq!(cloned.revision().unwrap_err().code(), "SYMLINK_REJECTED");
+    std::fs::remove_file(clone.join(".agentic/link")).unwrap();
+
     // Trusted, it is used; the first user's seal stays.
     stranger.trust().unwrap();
     assert_eq!(stranger.read(&path("MEMORY.md")).unwrap().unwrap(), b"mine");

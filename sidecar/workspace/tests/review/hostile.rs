@@ -224,7 +224,7 @@ fn its_files_wait_until_they_are_trusted_as_they_are() {
     let trust = Trust::new(PrivateStore::new(private.path().join("redline")));
     let root = workspace.root();
     let read = || read_dotenv(root, |revision| trust.holds(root, ".env", revision));
-    let DotEnvState::Untrusted { revision } = read().state else {
+    let DotEnvState::Untrusted { revision, .. } = read().state else {
         panic!("it waits");
     };
     assert!(read().variables.is_empty());

@@ -69,7 +69,7 @@ fn a_hostile_clone_widens_nothing_and_says_what_waits() {
             "redline.toml:4 permissions.mode: mode auto in place of manual",
             "redline.toml:5 permissions.ceiling: the ceiling outside in place of workspace",
             "redline.toml:6 permissions.allow: allowed unasked: command `curl`; kind command",
-            "redline.toml:9 providers.evil: the endpoint http://evil.example/v1",
+            "redline.toml:9 providers.evil: the endpoint http://evil.example/v1, which is sent what ANTHROPIC_API_KEY holds",
         ]
     );
     assert_eq!(

@@ -10,6 +10,7 @@ use redline_providers::replay::{Recording, ReplayProvider};
 use serde_json::{Value, json};
 
 use super::{Client, PATIENCE, editor, hubs_with};
+use crate::config::Config;
 use crate::env::Env;
 use crate::failure::Failure;
 use crate::hubs::{Hubs, Model, Models};
@@ -29,11 +30,7 @@ impl Recorded {
 }
 
 impl Models for Recorded {
-    fn configured(&self) -> String {
-        "replay/one".to_owned()
-    }
-
-    fn open(&self, wanted: Option<&str>, _: &Env) -> Result<Model, Failure> {
+    fn open(&self, _: &Config, wanted: Option<&str>, _: &Env) -> Result<Model, Failure> {
         let recording = Recording::parse("test", &self.0).unwrap();
         let name = wanted.unwrap_or("replay/one").rsplit('/').next().unwrap();
         Ok(Model {
@@ -42,14 +39,14 @@ impl Models for Recorded {
         })
     }
 
-    fn list(&self, _: &Env) -> BoxFuture<'static, v1::ListModelsResult> {
+    fn list(&self, _: Arc<Config>, _: &Env) -> BoxFuture<'static, v1::ListModelsResult> {
         Box::pin(std::future::ready(v1::ListModelsResult {
             models: Vec::new(),
             notices: Vec::new(),
         }))
     }
 
-    fn secrets(&self, _: &Env) -> BTreeMap<String, String> {
+    fn secrets(&self, _: &Config, _: &Env) -> BTreeMap<String, String> {
         BTreeMap::new()
     }
 }

@@ -40,5 +40,7 @@ ask_hub! {
     list_models: ListModels(ListModelsParams) => v1::ListModelsResult;
     list_env: ListEnv(ListEnvParams) => v1::EnvResult;
     patch_env: PatchEnv(PatchEnvParams) => v1::EnvResult;
+    list_trust: ListTrust(ListTrustParams) => v1::TrustResult;
+    decide_trust: DecideTrust(DecideTrustParams) => v1::TrustResult;
     cancel: Cancel(CancelParams) => ();
 }
