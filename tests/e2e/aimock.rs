@@ -1,5 +1,9 @@
 //! Turns of the real binary against a third-party server that speaks Chat Completions.
 
+mod deciding;
+mod stopping;
+mod support;
+
 use std::io::Read;
 use std::process::Stdio;
 
@@ -18,7 +22,7 @@ const CANARY: &str = "sk-canary-5f0c1b7e";
 
 pub(crate) fn trials() -> Vec<Trial> {
     let absent = machine::aimock().is_none();
-    [
+    let own = [
         test(
             "aimock::a_turn_reads_searches_edits_repairs_and_ends",
             a_turn_reads_searches_edits_repairs_and_ends,
@@ -40,10 +44,12 @@ pub(crate) fn trials() -> Vec<Trial> {
             "aimock::an_interrupt_ends_the_turn",
             an_interrupt_ends_the_turn,
         ),
-    ]
-    .into_iter()
-    .map(|trial| trial.with_ignored_flag(absent))
-    .collect()
+    ];
+    let all = own
+        .into_iter()
+        .chain(deciding::trials())
+        .chain(stopping::trials());
+    all.map(|trial| trial.with_ignored_flag(absent)).collect()
 }
 
 fn project(server: &Aimock) -> Result<Project> {

@@ -85,6 +85,12 @@ impl Aimock {
         format!("http://127.0.0.1:{}", self.port)
     }
 
+    /// The port that it listens on.
+    #[must_use]
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
     /// Lets a share of the answers fail, as the server's own `/__aimock/chaos` describes it.
     ///
     /// # Errors

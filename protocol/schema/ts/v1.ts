@@ -157,9 +157,13 @@ export type CancelJobParams = {
  */
 export type CancelParams = {
   /**
-   * Absent means the client's current session.
+   * Absent means the sessions that the client takes part in.
    */
   sessionId?: string | null;
+  /**
+   * Only this turn: one that has ended meanwhile is not mistaken for the next. Absent means the one that runs.
+   */
+  turnId?: string | null;
 };
 
 /**

@@ -206,9 +206,12 @@ wire! {
 /// Params of `redline/session/cancel`.
 #[derive(Default)]
 pub struct CancelParams {
-    /// Absent means the client's current session.
+    /// Absent means the sessions that the client takes part in.
     #[serde(default)]
     pub session_id: Option<String>,
+    /// Only this turn: one that has ended meanwhile is not mistaken for the next. Absent means the one that runs.
+    #[serde(default)]
+    pub turn_id: Option<String>,
 }
 }
 

@@ -111,6 +111,8 @@ pub enum Verdict {
     Rejected,
     /// The user changed the proposed text; it is still pending.
     Amended,
+    /// The user took it apart, to decide on each part; they are still pending.
+    Split,
     /// The user's own change of these lines won.
     KeptMine,
     /// The lines below it have changed.
@@ -159,6 +161,7 @@ impl Decision {
             Verdict::AcceptedByHand => "DONE BY THE USER: the same change is in the file now",
             Verdict::Rejected => "REJECTED: it is gone, the file reads as before there",
             Verdict::Amended => "AMENDED: the user's version is pending instead of yours",
+            Verdict::Split => "SPLIT: the user decides on its parts one by one; all are pending",
             Verdict::KeptMine => "WITHDRAWN: the user keeps their own change of these lines",
             Verdict::Conflict => "CONFLICT: the user changed these lines; read them again",
             Verdict::Undone => "UNDONE: it was accepted and taken back again",
@@ -181,7 +184,9 @@ impl Decision {
         out.push('\n');
         let shown = match self.verdict {
             Verdict::Rejected | Verdict::Conflict | Verdict::KeptMine | Verdict::Undone => true,
-            Verdict::Accepted | Verdict::AcceptedByHand | Verdict::Amended => false,
+            Verdict::Accepted | Verdict::AcceptedByHand | Verdict::Amended | Verdict::Split => {
+                false
+            }
         };
         if shown {
             block(out, "-", &self.removed);

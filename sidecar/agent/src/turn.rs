@@ -99,6 +99,9 @@ pub(crate) async fn run(
     // Whatever a tool still does, it is told that nobody waits.
     turn.stopped
         .store(true, std::sync::atomic::Ordering::Relaxed);
+    if matches!(end, TurnEnd::Cancelled) {
+        turn.model.provider.close_idle();
+    }
     events.end(end.clone()).await;
     end
 }

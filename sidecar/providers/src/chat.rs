@@ -73,6 +73,10 @@ impl Provider for ChatProvider {
         self.0.stream(request)
     }
 
+    fn close_idle(&self) {
+        self.0.link.close_idle();
+    }
+
     fn models(&self) -> BoxFuture<'_, Result<Vec<ModelInfo>, ProviderError>> {
         Box::pin(self.0.models())
     }

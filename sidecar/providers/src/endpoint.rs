@@ -76,6 +76,11 @@ impl Link {
         }
     }
 
+    /// Closes the connections that no request uses.
+    pub(crate) fn close_idle(&self) {
+        self.http.close_idle();
+    }
+
     /// Sends one request with the connection's own headers.
     pub(crate) async fn send(
         &self,

@@ -1,6 +1,6 @@
 //! One request: headers, time limits, and what the body really is.
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -57,7 +57,8 @@ pub(crate) struct Http {
     options: HttpOptions,
     /// No connection of this provider is ever encrypted.
     plain: bool,
-    client: OnceLock<reqwest::Client>,
+    /// With the pool of connections.
+    client: Mutex<Option<reqwest::Client>>,
 }
 
 /// What kind of answer is asked for.
@@ -83,12 +84,24 @@ impl Http {
         Self {
             options,
             plain,
-            client: OnceLock::new(),
+            client: Mutex::default(),
         }
     }
 
+    /// Closes the connections that wait in the pool for a next request.
+    pub(crate) fn close_idle(&self) {
+        // They go with the pool; a request that still runs holds it until it ends.
+        drop(
+            self.client
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take(),
+        );
+    }
+
     fn client(&self) -> Result<reqwest::Client, ProviderError> {
-        if let Some(client) = self.client.get() {
+        let mut kept = self.client.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(client) = kept.as_ref() {
             return Ok(client.clone());
         }
         let fail = |what: &str, error: reqwest::Error| {
@@ -121,7 +134,7 @@ impl Http {
             builder = builder.proxy(proxy.no_proxy(no_proxy));
         }
         let client = builder.build().map_err(|e| fail("HTTP client", e))?;
-        Ok(self.client.get_or_init(|| client).clone())
+        Ok(kept.insert(client).clone())
     }
 
     /// Sends a request and returns the answer's body when its status is 2xx.

@@ -21,6 +21,9 @@ pub trait Provider: Send + Sync {
     /// sent before the stream is polled, and dropping it closes the connection.
     fn stream(&self, request: ChatRequest) -> EventStream;
 
+    /// Closes connections that are kept open for a next request: whoever stopped a turn wants nothing left of it.
+    fn close_idle(&self) {}
+
     /// Asks which models there are. Dropping the future ends the question.
     ///
     /// # Errors

@@ -57,6 +57,10 @@ impl Provider for ResponsesProvider {
         self.0.stream(request)
     }
 
+    fn close_idle(&self) {
+        self.0.link.close_idle();
+    }
+
     fn models(&self) -> BoxFuture<'_, Result<Vec<ModelInfo>, ProviderError>> {
         Box::pin(self.0.listed_models())
     }

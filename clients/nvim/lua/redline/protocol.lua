@@ -60,7 +60,8 @@
 
 ---Params of `redline/session/cancel`.
 ---@class (exact) redline.CancelParams
----@field sessionId? string Absent means the client's current session.
+---@field sessionId? string Absent means the sessions that the client takes part in.
+---@field turnId? string Only this turn: one that has ended meanwhile is not mistaken for the next. Absent means the one that runs.
 
 ---What an undo would take back, or a redo would put back.
 ---@class (exact) redline.Checkpoint

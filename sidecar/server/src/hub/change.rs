@@ -42,9 +42,12 @@ impl Hub {
     ) {
         self.change(client, target, reply, |hub, id, hunk| {
             let mut ids = hub.hunk_ids();
-            hub.edit(id, |transaction| {
+            let record = hub.edit(id, |transaction| {
                 transaction.split(hunk, &mut ids).map(|(_, record)| record)
-            })
+            })?;
+            // Its first part keeps its id.
+            hub.steer_hunk(id, hunk, Verdict::Split);
+            Ok(record)
         });
     }
 

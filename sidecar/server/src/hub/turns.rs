@@ -199,11 +199,16 @@ impl Hub {
 
     pub(super) fn cancel(&mut self, client: ClientId, params: &v1::CancelParams, reply: Reply<()>) {
         for (id, conversation) in &self.sessions.open {
-            let wanted = match &params.session_id {
-                Some(session) => session == id,
-                None => conversation.members.contains(&client),
+            let Some(running) = &conversation.running else {
+                continue;
             };
-            if let Some(running) = conversation.running.as_ref().filter(|_| wanted) {
+            let is_wanted = match (&params.session_id, &params.turn_id) {
+                (Some(session), _) if session != id => false,
+                (_, Some(turn)) => *turn == running.turn_id,
+                (Some(_), None) => true,
+                (None, None) => conversation.members.contains(&client),
+            };
+            if is_wanted {
                 running.cancel.cancel();
             }
         }

@@ -23,7 +23,7 @@ use tower_lsp::ls_types::{
     DidCloseTextDocumentParams, DidOpenTextDocumentParams, DidSaveTextDocumentParams,
     DocumentDiagnosticParams, DocumentDiagnosticReportResult, ExecuteCommandOptions,
     ExecuteCommandParams, InitializeParams, InitializeResult, InitializedParams, InlayHint,
-    InlayHintParams, LSPAny, OneOf, SaveOptions, ServerCapabilities, ServerInfo,
+    InlayHintParams, LSPAny, OneOf, ProgressToken, SaveOptions, ServerCapabilities, ServerInfo,
     TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions,
     TextDocumentSyncSaveOptions, Uri, WorkDoneProgressCancelParams,
     WorkspaceFoldersServerCapabilities, WorkspaceServerCapabilities,
@@ -232,9 +232,18 @@ impl Face {
     }
 
     /// `window/workDoneProgress/cancel`: the client's stop button.
-    pub(crate) async fn stop(&self, _: WorkDoneProgressCancelParams) {
-        let answer = self
-            .ask(|reply| Request::Agent(AgentRequest::Cancel(v1::CancelParams::default(), reply)));
+    pub(crate) async fn stop(&self, params: WorkDoneProgressCancelParams) {
+        let ProgressToken::String(token) = params.token else {
+            return;
+        };
+        let Some(turn_id) = token.strip_prefix("redline/").map(str::to_owned) else {
+            return;
+        };
+        let params = v1::CancelParams {
+            turn_id: Some(turn_id),
+            ..v1::CancelParams::default()
+        };
+        let answer = self.ask(|reply| Request::Agent(AgentRequest::Cancel(params, reply)));
         // There is nobody to tell: a turn that is over cannot be cancelled.
         let _ = answer.await;
     }

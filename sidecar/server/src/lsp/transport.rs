@@ -14,6 +14,8 @@
 //!   notifications first (`SOFT_CAP_BYTES`); reading from it stops only at `HARD_CAP_BYTES`;
 //! - the end of input ends the connection, pending handlers or not.
 
+mod prompts;
+
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
@@ -30,6 +32,7 @@ use tower::Service;
 use tower_lsp::jsonrpc::{Error, Id, Request, Response};
 use tower_lsp::{ClientSocket, LanguageServer, LspService};
 
+use self::prompts::{Prompts, Then};
 use super::written;
 use crate::frame::{self, FrameReader};
 
@@ -123,6 +126,8 @@ where
         }
     });
 
+    let (stops, mut stopped) = mpsc::unbounded_channel();
+    let prompts = Arc::new(Prompts::new(stops));
     let mut framing = FrameReader::new();
     let mut chunk = vec![0; 64 * 1024];
     let mut shutdown = false;
@@ -136,6 +141,10 @@ where
                 Ok(0) | Err(_) => break ExitReason::EndOfInput,
                 Ok(size) => size,
             },
+            Some(stop) = stopped.recv() => {
+                run(start(&mut service, stop, &prompts), &outgoing);
+                continue;
+            }
             () = closed.cancelled() => break ExitReason::HubLost,
             // Who gets no answers is better off with another connection than with half of this one.
             () = outgoing.broken.cancelled() => break ExitReason::EndOfInput,
@@ -172,7 +181,10 @@ where
                 _ => {}
             }
             let starts = request.method() == "initialize";
-            let handler = start(&mut service, request);
+            let Then::Handle(request) = prompts.see(request) else {
+                continue;
+            };
+            let handler = start(&mut service, request, &prompts);
             if starts {
                 // Nothing may be looked at before the capabilities are known.
                 if let Some(body) = handler.await {
@@ -220,7 +232,12 @@ fn refusal(id: Id, mut error: Error, detail: String) -> Response {
 /// Makes the handler's future; a panic becomes an internal error.
 ///
 /// The response is put into bytes there too, so a large one holds up nobody's messages.
-fn start<S: LanguageServer>(service: &mut LspService<S>, request: Request) -> Handler {
+fn start<S: LanguageServer>(
+    service: &mut LspService<S>,
+    request: Request,
+    prompts: &Arc<Prompts>,
+) -> Handler {
+    let prompts = Arc::clone(prompts);
     let id = request.id().cloned();
     let method = request.method().to_owned();
     let is_written = written::METHODS.contains(&request.method());
@@ -247,6 +264,9 @@ fn start<S: LanguageServer>(service: &mut LspService<S>, request: Request) -> Ha
                 })
             }
         };
+        if let Some(response) = &response {
+            prompts.answered(response.id(), response.result());
+        }
         response.and_then(|response| match is_written {
             true => sound(written::body(response)),
             false => sound(serde_json::to_vec(&response)),
