@@ -22,6 +22,7 @@ mod providers;
 mod stress;
 mod trust;
 mod undo;
+mod vscode;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -41,6 +42,7 @@ fn main() {
     trials.extend(aimock::trials());
     trials.extend(providers::trials());
     trials.extend(nvim::trials());
+    trials.extend(vscode::trials());
     libtest_mimic::run(&arguments, trials).exit();
 }
 

@@ -11,6 +11,7 @@ mod neovim;
 mod node;
 mod python;
 mod stylua;
+mod vscode;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -21,6 +22,10 @@ pub use aimock::aimock;
 pub use neovim::Neovim;
 pub use node::{node, npm};
 pub use stylua::stylua;
+pub use vscode::{
+    chromium, extension, extension_is_ready, extension_tool, package_extension, packaged_extension,
+    vscode,
+};
 
 /// Where downloaded editors and servers are kept: `$XDG_CACHE_HOME/redline-tests`, else `~/.cache/redline-tests`.
 #[must_use]
@@ -62,7 +67,8 @@ pub fn prepare(say: &mut dyn FnMut(&str)) -> Result<()> {
     }
     node::install(say)?;
     aimock::install(say)?;
-    stylua::install(say)
+    stylua::install(say)?;
+    vscode::install(say)
 }
 
 /// Runs a command to its end and wants success; its output is shown only when it fails.

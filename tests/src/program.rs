@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::OnceLock;
 use std::thread;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
@@ -128,7 +129,19 @@ impl Output {
 /// # Errors
 ///
 /// When it cannot be started, or does not end in time.
-pub fn run(mut command: Command, stdin: &[u8]) -> Result<Output> {
+pub fn run(command: Command, stdin: &[u8]) -> Result<Output> {
+    run_within(command, stdin, PATIENCE * 2)
+}
+
+/// How long a file of tests in a real VS Code may take on a busy machine.
+pub const EDITOR_PATIENCE: Duration = Duration::from_secs(300);
+
+/// Runs a program to its end with this on its stdin, within `limit`.
+///
+/// # Errors
+///
+/// When it cannot be started, or does not end in time.
+pub fn run_within(mut command: Command, stdin: &[u8], limit: Duration) -> Result<Output> {
     let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -141,7 +154,7 @@ pub fn run(mut command: Command, stdin: &[u8]) -> Result<Output> {
     let feeding = thread::spawn(move || drop(pipe.write_all(&stdin)));
     let stdout = drain(child.stdout.take());
     let stderr = drain(child.stderr.take());
-    let status = wait_exit(&mut child, PATIENCE * 2).with_context(|| format!("ran {command:?}"))?;
+    let status = wait_exit(&mut child, limit).with_context(|| format!("ran {command:?}"))?;
     let _ = feeding.join();
     Ok(Output {
         status,

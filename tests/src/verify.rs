@@ -5,6 +5,7 @@
 
 mod counts;
 mod steps;
+mod vscode;
 
 use std::process::ExitCode;
 use std::time::Instant;

@@ -78,10 +78,10 @@ fn peer(project: &Project) -> Result<impl FnMut() -> Result<Duration>> {
     let folder = cache_dir().join("codex");
     let program = folder.join("node_modules/.bin/codex");
     if !program.exists() {
-        let npm = npm().context("there is no npm (`cargo verify prepare` brings one)")?;
+        let mut npm = npm().context("there is no npm (`cargo verify prepare` brings one)")?;
         std::fs::create_dir_all(&folder)?;
         std::fs::write(folder.join("package.json"), "{\"private\":true}")?;
-        let output = Command::new(npm)
+        let output = npm
             .args([
                 "install",
                 "--no-audit",

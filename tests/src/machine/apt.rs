@@ -15,6 +15,8 @@ const TOOLS: &[(&str, &str)] = &[
     ("patchelf", "patchelf"),
     ("python3", "python3"),
     ("luacheck", "lua-check"),
+    ("chromium", "chromium fonts-dejavu-core"),
+    ("unzip", "unzip"),
 ];
 
 /// Installs what is missing.

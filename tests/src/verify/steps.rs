@@ -8,7 +8,7 @@ use std::thread;
 
 use anyhow::{Context, Result, bail};
 
-use super::{Counts, Step};
+use super::{Counts, Step, vscode};
 use crate::program::{cargo, redline, repository};
 
 /// In the order in which they run: quick ones first.
@@ -24,6 +24,22 @@ pub(super) const ALL: &[Step] = &[
     Step {
         name: "Lua lints",
         run: lua_lints,
+    },
+    Step {
+        name: "VS Code types",
+        run: vscode::types,
+    },
+    Step {
+        name: "VS Code lints",
+        run: vscode::lints,
+    },
+    Step {
+        name: "VS Code unit tests",
+        run: vscode::unit_tests,
+    },
+    Step {
+        name: "VS Code package",
+        run: vscode::package,
     },
     Step {
         name: "clippy",
@@ -208,7 +224,7 @@ fn runner(program: &str, options: &[&str], folders: &[&str]) -> Result<Counts> {
 }
 
 /// A runner that failed without counting a failure did not get as far as its tests.
-fn settle(mut counts: Counts, held: bool) -> Result<Counts> {
+pub(super) fn settle(mut counts: Counts, held: bool) -> Result<Counts> {
     if !held && counts.failures() == 0 {
         counts.failed = 1;
     }
@@ -216,15 +232,17 @@ fn settle(mut counts: Counts, held: bool) -> Result<Counts> {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Show {
+pub(super) enum Show {
     All,
     /// Leaves out a line for each test that passed.
     Troubles,
+    /// Only what does not hold, of a runner that writes TAP.
+    Failures,
 }
 
 /// Runs a command, passes its output on line by line, and says whether it succeeded.
 #[allow(clippy::print_stdout, reason = "a program for a terminal")]
-fn stream(mut command: Command, show: Show, mut see: impl FnMut(&str)) -> Result<bool> {
+pub(super) fn stream(mut command: Command, show: Show, mut see: impl FnMut(&str)) -> Result<bool> {
     let mut child = command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -234,15 +252,40 @@ fn stream(mut command: Command, show: Show, mut see: impl FnMut(&str)) -> Result
     let (sender, receiver) = mpsc::channel();
     let out = forward(child.stdout.take().context("no stdout")?, sender.clone());
     let err = forward(child.stderr.take().context("no stderr")?, sender);
+    let mut trouble = Trouble::default();
     for line in receiver {
         see(&line);
-        let passed = line.trim_start().starts_with("PASS ") || line.ends_with(" ... ok");
-        if show == Show::All || !passed {
+        let shown = match show {
+            Show::All => true,
+            Show::Troubles => {
+                !(line.trim_start().starts_with("PASS ") || line.ends_with(" ... ok"))
+            }
+            Show::Failures => trouble.shows(&line),
+        };
+        if shown {
             println!("   {line}");
         }
     }
     let _ = (out.join(), err.join());
     Ok(child.wait()?.success())
+}
+
+/// Follows TAP: a test that failed, and the block that says why.
+#[derive(Default)]
+struct Trouble {
+    telling: bool,
+}
+
+impl Trouble {
+    fn shows(&mut self, line: &str) -> bool {
+        let begins = line.trim_start();
+        if begins.starts_with("not ok ") {
+            self.telling = true;
+        } else if begins.starts_with("ok ") || begins.starts_with('#') {
+            self.telling = false;
+        }
+        self.telling
+    }
 }
 
 fn forward(pipe: impl Read + Send + 'static, to: mpsc::Sender<String>) -> thread::JoinHandle<()> {

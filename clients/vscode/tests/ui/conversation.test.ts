@@ -1,0 +1,148 @@
+// model: vscode.json
+/** The conversation as a person has it: a prompt, an approval in place, what was proposed, stopping, going on later. */
+
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import path from "node:path";
+import { after, before, test } from "node:test";
+import type { Frame } from "playwright-core";
+import { Editor, ROOT, read, until, write } from "./editor.ts";
+
+let editor: Editor;
+let page: Frame;
+
+before(async () => {
+  write("greeting.txt", "hello\n");
+  editor = await Editor.open({ file: "greeting.txt", width: 1400, height: 1000 });
+  await editor.waitStatus("0 pending");
+  await editor.command("Redline: Open the Conversation");
+  page = await editor.conversation();
+});
+
+after(async () => {
+  await editor.close();
+});
+
+/** A failure leaves a picture of what a user would have seen. */
+function step(name: string, run: () => Promise<void>): void {
+  test(name, async () => {
+    try {
+      await run();
+    } catch (error) {
+      await editor.shot(`failed-${name.replace(/\W+/g, "-")}`);
+      throw error;
+    }
+  });
+}
+
+async function said(text: string): Promise<void> {
+  await until(`the conversation says ${text}`, async () => (await page.locator("#log").innerText()).includes(text));
+}
+
+async function ask(text: string): Promise<void> {
+  await page.locator("#prompt").fill(text);
+  await page.locator("#prompt").press("Enter");
+}
+
+step("a staged command waits in place, shown exactly, and runs once it is approved", async () => {
+  await ask("copy the greeting");
+  const card = page.locator(".card.waits");
+  await card.waitFor();
+  const facts = await card.innerText();
+  assert.ok(facts.includes("cp greeting.txt 'the copy.txt'"), facts);
+  assert.ok(facts.includes("waits for your approval"), facts);
+  await editor.waitStatus("1 waits for you");
+  assert.ok(!fs.existsSync(path.join(ROOT, "the copy.txt")), "nothing runs unasked");
+  await editor.shot("conversation-approval");
+  await card.getByRole("button", { name: "Approve once" }).click();
+  await until("it ran", () => fs.existsSync(path.join(ROOT, "the copy.txt")));
+  await said("■ done");
+});
+
+step("the answer is markdown, and HTML in it is text", async () => {
+  const log = page.locator("#log");
+  assert.equal(await log.locator("strong", { hasText: "changed" }).count(), 1);
+  assert.equal(await log.locator("table td", { hasText: "greeting.txt" }).count(), 1);
+  assert.equal(await log.locator(".code pre").innerText(), 'export const greeting = "<b>good day</b>";');
+  assert.equal(await log.locator("img").count(), 0);
+  await said('<img src=x onerror="document.title=\'owned\'"> is only text.');
+});
+
+step("the page loads and runs nothing but its own", async () => {
+  const policy = await page.locator("meta[http-equiv='Content-Security-Policy']").getAttribute("content");
+  assert.match(policy ?? "", /^default-src 'none'; script-src 'nonce-[^']+'; style-src [^;]+; base-uri 'none'; form-action 'none'$/);
+  const ran = await page.evaluate(() => {
+    const script = document.createElement("script");
+    script.textContent = "window.ranUnasked = true";
+    document.body.append(script);
+    script.remove();
+    return "ranUnasked" in window;
+  });
+  assert.equal(ran, false);
+});
+
+step("what was proposed is in the editor, and a link of the conversation leads there", async () => {
+  await editor.waitStatus("1 pending");
+  await page.locator("details.call", { hasText: "pending" }).first().locator("summary").click();
+  await page.locator("button.link", { hasText: "greeting.txt:1" }).first().click();
+  await editor.lenses("Accept").first().waitFor();
+  await editor.shot("conversation-dark");
+  await editor.lenses("Accept").first().click();
+  await editor.waitStatus("0 pending");
+  await said("accepted");
+  await editor.page.keyboard.press("Control+s");
+  await until("it is saved", () => read("greeting.txt") === "good day\n");
+});
+
+step("a denial reaches the model with its reason", async () => {
+  await editor.command("Redline: New Conversation");
+  await until("the page is empty", async () => (await page.locator(".entry").count()) === 0);
+  await ask("remove everything");
+  const card = page.locator(".card.waits");
+  await card.waitFor();
+  await card.getByRole("button", { name: "Deny, say why" }).click();
+  const input = editor.page.locator(".quick-input-widget input.input");
+  await input.waitFor();
+  await input.fill("not this");
+  await input.press("Enter");
+  await said("Then I leave it.");
+  await said("denied by vscode: not this");
+  assert.equal(read("greeting.txt"), "good day\n");
+});
+
+step("a turn is stopped by its button", async () => {
+  await editor.command("Redline: New Conversation");
+  await until("the page is empty", async () => (await page.locator(".entry").count()) === 0);
+  await ask("take your time");
+  await said("A slow");
+  await page.getByRole("button", { name: "Stop" }).click();
+  await said("stopped by you");
+});
+
+step("the mode is chosen in the conversation and shown in the status bar", async () => {
+  await page.locator("#mode").selectOption("plan");
+  await editor.waitStatus("plan · gpt-4o");
+});
+
+step("a conversation can be left, and gone on with from the list", async () => {
+  await editor.command("Redline: New Conversation");
+  await until("the page is empty", async () => (await page.locator(".entry").count()) === 0);
+  await editor.command("Redline: Go On with a Conversation…");
+  await editor.page.locator(".quick-input-list .monaco-list-row", { hasText: "copy the greeting" }).first().click();
+  await said("Copied, and changed.");
+  assert.equal(await page.locator(".user-entry").count(), 1);
+});
+
+step("everything has a name for a screen reader, and the keyboard reaches it", async () => {
+  const nameless = await page.evaluate(() =>
+    Array.from(document.querySelectorAll("button, select, textarea"))
+      .filter((each) => (each.getAttribute("aria-label") ?? each.textContent).trim() === "" && each.getAttribute("title") === null)
+      .map((each) => each.outerHTML),
+  );
+  assert.deepEqual(nameless, []);
+  assert.equal(await page.locator("#log").getAttribute("role"), "log");
+  assert.equal(await page.locator("#status").getAttribute("aria-live"), "polite");
+  await page.locator("#prompt").focus();
+  await editor.page.keyboard.press("Tab");
+  assert.equal(await page.evaluate(() => document.activeElement?.id), "attach-selection");
+});
