@@ -86,20 +86,54 @@ impl RestoreError {
     }
 }
 
+/// Where the lines of a text begin.
+fn offsets_of(text: &Rope) -> Vec<usize> {
+    linewise::line_offsets(&linewise::slice(text, 0..text.len_bytes()))
+}
+
+/// The lines of a text that a range of its bytes covers.
+fn lines_of(offsets: &[usize], range: &Range<usize>) -> Range<usize> {
+    let line = |byte: usize| offsets.partition_point(|offset| *offset < byte);
+    line(range.start)..line(range.end)
+}
+
 impl HunkSet {
-    /// Makes `text`, on which the set is anchored, the snapshot of all hunks; gives their records.
-    pub fn snapshot(&mut self, text: &Rope) -> Vec<HunkRecord> {
-        let found = linewise::slice(text, 0..text.len_bytes());
-        let offsets = linewise::line_offsets(&found);
-        let line = |byte: usize| offsets.partition_point(|offset| *offset < byte);
+    /// Makes `text`, on which the set is anchored, the snapshot of all hunks.
+    pub fn take_snapshot(&mut self, text: &Rope) {
+        let offsets = offsets_of(text);
         for slot in 0..self.anchors.len() {
-            let range = self.anchors.range(slot);
-            if let Some(entry) = self.entry_mut(self.anchors.key(slot)) {
-                entry.snapshot = line(range.start)..line(range.end);
+            let (key, range) = (self.anchors.key(slot), self.anchors.range(slot));
+            let lines = lines_of(&offsets, &range);
+            let differs = |entry: &Entry| entry.snapshot != lines || entry.taken != entry.reads();
+            // Looked at first: a shared entry is copied when it is changed.
+            if self.entry(key).is_some_and(differs)
+                && let Some(entry) = self.entry_mut(key)
+            {
                 entry.taken = entry.reads();
+                entry.snapshot = lines;
             }
         }
+    }
+
+    /// [Takes a snapshot](HunkSet::take_snapshot), and gives the records for it.
+    pub fn snapshot(&mut self, text: &Rope) -> Vec<HunkRecord> {
+        self.take_snapshot(text);
         self.records()
+    }
+
+    /// The records that a snapshot of `text` would give, on which the set is anchored.
+    pub fn records_in(&self, text: &Rope) -> Vec<HunkRecord> {
+        let offsets = offsets_of(text);
+        let record = |slot: usize| {
+            let entry = self.entry(self.anchors.key(slot))?;
+            Some(HunkRecord {
+                hunk: entry.hunk.clone(),
+                lines: lines_of(&offsets, &self.anchors.range(slot)),
+                reads: entry.reads(),
+                age: self.anchors.key(slot),
+            })
+        };
+        (0..self.anchors.len()).filter_map(record).collect()
     }
 
     /// The records of all hunks for the snapshot taken last, by place.

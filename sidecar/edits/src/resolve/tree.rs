@@ -1,6 +1,6 @@
 //! The virtual tree: what each path holds after the changes played so far.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, hash_map::Entry};
 
 use super::{
     FileError, FileState, Files, ResolveError,
@@ -51,19 +51,21 @@ impl<'f> Tree<'f> {
 
     /// What `path` holds now, reading it on the first time.
     fn node(&mut self, path: &str) -> Result<&mut Node, ResolveError> {
-        if !self.nodes.contains_key(path) {
-            let node = match self.files.read(path)? {
-                FileState::Missing => Node::Missing,
-                FileState::Directory { files } => Node::Folder(files),
-                FileState::Text { text, bom, version } => {
-                    Node::existing(path, Content::Text(TextFile::existing(text, bom, version)))
-                }
-                other => Node::existing(path, Content::Opaque(other)),
-            };
-            self.order.push(path.to_owned());
-            self.nodes.insert(path.to_owned(), node);
+        match self.nodes.entry(path.to_owned()) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(new) => {
+                let node = match self.files.read(path)? {
+                    FileState::Missing => Node::Missing,
+                    FileState::Directory { files } => Node::Folder(files),
+                    FileState::Text { text, bom, version } => {
+                        Node::existing(path, Content::Text(TextFile::existing(text, bom, version)))
+                    }
+                    other => Node::existing(path, Content::Opaque(other)),
+                };
+                self.order.push(path.to_owned());
+                Ok(new.insert(node))
+            }
         }
-        Ok(self.nodes.entry(path.to_owned()).or_insert(Node::Missing))
     }
 
     pub(super) fn is_missing(&mut self, path: &str) -> Result<bool, ResolveError> {
@@ -346,14 +348,12 @@ impl<'f> Tree<'f> {
 
     /// What is left after all is played.
     pub(super) fn into_played(self) -> Played {
-        let files = self
-            .nodes
-            .into_iter()
-            .filter_map(|(path, node)| match node {
-                Node::File(file) => Some((path, *file)),
-                Node::Missing | Node::Folder(_) => None,
-            })
-            .collect();
+        let mut files = HashMap::with_capacity(self.nodes.len());
+        for (path, node) in self.nodes {
+            if let Node::File(file) = node {
+                files.insert(path, *file);
+            }
+        }
         Played {
             order: self.order,
             files,

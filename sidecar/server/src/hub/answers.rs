@@ -53,7 +53,6 @@ impl Hub {
         })
     }
 
-    /// A transaction as it stands, to be put in wire form by whoever asked.
     /// What a person should know, of this user's set-up and of this workspace.
     pub(super) fn all_notices(&self) -> Vec<String> {
         let mut notices = (self.process.notices)();
@@ -62,6 +61,7 @@ impl Hub {
         notices
     }
 
+    /// A transaction as it stands, to be put in wire form by whoever asked.
     pub(super) fn later(&self, transaction: &Transaction) -> Later<v1::Transaction> {
         self.later_files(transaction, None)
     }

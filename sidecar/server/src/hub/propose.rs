@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
+use std::thread;
 
 use redline_edits::{
     Format, HunkId, Operation, OperationKind, ParseOptions, Resolved, parse_bytes, resolve,
@@ -16,16 +17,23 @@ use redline_workspace::{
     Entry, Growth, Purpose, Record, Transaction, TransactionMeta, Workspace, WorkspaceRoot,
 };
 
+use super::answers::uri_of;
 use super::event::{ClientId, Later, Reply};
 use super::view::{self, Overlay};
 use super::work::Done;
-use super::{Hub, respond};
+use super::{Hub, present, respond};
 use crate::failure::Failure;
 
 /// A proposal that was read, matched and stored, or refused.
 pub(crate) struct Proposed {
-    outcome: Result<Box<Transaction>, Failure>,
+    outcome: Result<Box<Made>, Failure>,
     reply: Reply<Later<v1::Transaction>>,
+}
+
+/// A transaction that is stored, and how it looked then.
+struct Made {
+    transaction: Transaction,
+    shown: v1::Transaction,
 }
 
 /// A turn's transaction that took in an edit call.
@@ -74,23 +82,28 @@ impl Hub {
     }
 
     pub(super) fn proposed(&mut self, proposed: Proposed) {
-        let answer = proposed.outcome.map(|transaction| {
-            let id = transaction.id().to_owned();
-            self.take_in(*transaction);
-            id
+        let answer = proposed.outcome.and_then(|made| {
+            let Made { transaction, shown } = *made;
+            if self.open_paths(&transaction).is_empty() {
+                self.take_in(transaction);
+                return Ok(Box::new(|| shown) as Later<_>);
+            }
+            self.take_in(transaction);
+            self.later_of(&shown.id)
         });
-        let answer = answer.and_then(|id| self.later_of(&id));
         respond(proposed.reply, answer);
+    }
+
+    /// The files of a transaction that are open.
+    fn open_paths(&self, transaction: &Transaction) -> Vec<String> {
+        let paths = self.documents.paths();
+        let open = paths.filter(|path| transaction.file(path).is_some());
+        open.map(str::to_owned).collect()
     }
 
     /// Takes a transaction in, and lays its hunks over the open copies.
     fn take_in(&mut self, mut transaction: Transaction) {
-        let open: Vec<String> = self
-            .documents
-            .paths()
-            .filter(|path| transaction.file(path).is_some())
-            .map(str::to_owned)
-            .collect();
+        let open = self.open_paths(&transaction);
         for path in open {
             // What was typed since the proposal was read counts.
             if let (Some(copy), Some(file)) = (
@@ -303,7 +316,7 @@ fn read_proposal(
     overlay: Arc<Overlay>,
     mut meta: TransactionMeta,
     ids: &mut dyn FnMut() -> HunkId,
-) -> Result<Transaction, Failure> {
+) -> Result<Made, Failure> {
     let options = ParseOptions {
         strip: params.strip.map(|strip| strip as usize),
     };
@@ -339,11 +352,16 @@ fn read_proposal(
     let mut transaction = Transaction::new(meta, &growth, ids)
         .map_err(|error| Failure::new(error.code(), error.to_string(), error.hint()))?;
     transaction.set_incomplete(!resolved.incomplete.is_empty());
-    workspace
-        .transactions()
-        .create(&transaction)
-        .map_err(|error| Failure::new(error.code(), error.to_string(), error.hint()))?;
-    Ok(transaction)
+    // The answer is put together while the disk is waited for; it is given only when all is stored.
+    let root = workspace.root().path();
+    let show = || present::transaction(&transaction, &|path| uri_of(root, path), &|_| true);
+    let (stored, shown) = thread::scope(|scope| {
+        let shown = scope.spawn(show);
+        (workspace.transactions().create(&transaction), shown.join())
+    });
+    stored.map_err(|error| Failure::new(error.code(), error.to_string(), error.hint()))?;
+    let shown = shown.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    Ok(Made { transaction, shown })
 }
 
 /// A short name for lists: the first file and how many more.

@@ -4,7 +4,7 @@
 //! disk, and one transaction must spell it in one way: `Readme.md` beside `README.md` would be the
 //! same file, reviewed twice. Where the file system tells them apart, both are legal.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::batch::Held;
 use super::protect::fold;
@@ -49,6 +49,20 @@ impl Batch {
         Ok(None)
     }
 
+    /// Whether a folder above `path` folds; one that is not there yet will be like the one that it is made in.
+    fn folds_on_the_way(&self, path: &WorkspacePath) -> Result<bool, PathError> {
+        let folder = path.folder();
+        let ends = folder.match_indices('/').map(|(end, _)| end);
+        for end in std::iter::once(0).chain(ends).chain([folder.len()]) {
+            match self.folder_at(path.as_str(), &folder[..end])? {
+                Some(held) if self.folds(&held) => return Ok(true),
+                Some(_) => {}
+                None => break,
+            }
+        }
+        Ok(false)
+    }
+
     /// Whether names in a folder that differ in case or Unicode form alone are one.
     fn folds(&self, held: &Held) -> bool {
         match self.root().options().folding {
@@ -85,6 +99,8 @@ impl Batch {
 pub(crate) struct Spellings {
     /// Each path, and each folder above one, by its folded form.
     seen: HashMap<String, String>,
+    /// Folders in which every spelling is a name of its own, all the way down to them.
+    plain: HashSet<String>,
 }
 
 impl Spellings {
@@ -95,6 +111,13 @@ impl Spellings {
     /// [`PathError::Collision`] when it, or a folder above it, is spelled in another way on the disk or by a path
     /// that was added before, and the file system takes both for one.
     pub(crate) fn add(&mut self, batch: &Batch, path: &WorkspacePath) -> Result<(), PathError> {
+        if self.plain.contains(path.folder()) {
+            return Ok(());
+        }
+        if !batch.folds_on_the_way(path)? {
+            self.plain.insert(path.folder().to_owned());
+            return Ok(());
+        }
         let collision = |with: &str| PathError::Collision {
             path: path.as_str().into(),
             with: with.into(),

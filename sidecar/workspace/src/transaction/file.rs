@@ -141,7 +141,7 @@ impl FileReview {
     /// Makes today's text the one that the store keeps for the hunks. Do it whenever the file is stored as a whole:
     /// later records of single hunks count in that text.
     pub(crate) fn take_snapshot(&mut self) {
-        self.hunks.snapshot(&self.text);
+        self.hunks.take_snapshot(&self.text);
     }
 
     /// The target of a rename.

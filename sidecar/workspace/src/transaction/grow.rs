@@ -14,7 +14,7 @@
 //! the session has pending hunks there, the edit is taken in by all hunks together, and each hunk
 //! stays with the transaction that first made it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use redline_edits::{HunkId, HunkRecord, HunkSet, Operation, OperationKind, Origin, Resolved};
@@ -67,6 +67,16 @@ impl GrowError {
     }
 }
 
+/// What operations have done so far.
+struct Touched {
+    /// Paths here whose hunks changed.
+    own: BTreeSet<String>,
+    /// The same for each earlier transaction of the session.
+    earlier: Vec<BTreeSet<String>>,
+    /// By new name, the files here that were to get one.
+    renames: BTreeMap<String, usize>,
+}
+
 impl Transaction {
     /// Puts operations under review.
     ///
@@ -81,7 +91,12 @@ impl Transaction {
         ids: &mut dyn FnMut() -> HunkId,
     ) -> Result<Self, GrowError> {
         let mut transaction = Self::from_files(meta, Vec::new());
-        transaction.grow(&mut [], growth, ids)?;
+        let touched = transaction.take_in_all(&mut [], growth, ids)?;
+        for path in &touched.own {
+            if let Some(file) = transaction.file_mut(path) {
+                file.take_snapshot();
+            }
+        }
         transaction.revision = 1;
         Ok(transaction)
     }
@@ -100,6 +115,26 @@ impl Transaction {
         growth: &Growth<'_>,
         ids: &mut dyn FnMut() -> HunkId,
     ) -> Result<Vec<(String, Record)>, GrowError> {
+        let touched = self.take_in_all(earlier, growth, ids)?;
+        self.revision += 1;
+        let mut records = Vec::new();
+        for (transaction, paths) in earlier.iter_mut().zip(touched.earlier) {
+            if !paths.is_empty() {
+                transaction.revision += 1;
+                records.push((transaction.id().to_owned(), transaction.grown(&paths)));
+            }
+        }
+        records.push((self.id().to_owned(), self.grown(&touched.own)));
+        Ok(records)
+    }
+
+    /// Lets the operations become hunks, here and in the `earlier` transactions.
+    fn take_in_all(
+        &mut self,
+        earlier: &mut [&mut Transaction],
+        growth: &Growth<'_>,
+        ids: &mut dyn FnMut() -> HunkId,
+    ) -> Result<Touched, GrowError> {
         for operation in &growth.resolved.operations {
             if let OperationKind::Rename { to } = &operation.kind
                 && self.by_path.contains_key(to)
@@ -110,19 +145,19 @@ impl Transaction {
                 });
             }
         }
-        let mut touched: BTreeSet<String> = BTreeSet::new();
-        let mut touched_earlier: Vec<BTreeSet<String>> = vec![BTreeSet::new(); earlier.len()];
+        let mut touched = Touched {
+            own: BTreeSet::new(),
+            earlier: vec![BTreeSet::new(); earlier.len()],
+            renames: BTreeMap::new(),
+        };
+        for (at, file) in self.files().enumerate() {
+            touched
+                .renames
+                .extend(file.new_path().map(|to| (to.to_owned(), at)));
+        }
         for operation in &growth.resolved.operations {
             let origin = self.origin(operation, growth);
-            self.take_in(
-                operation,
-                growth,
-                &origin,
-                earlier,
-                &mut touched_earlier,
-                &mut touched,
-                ids,
-            );
+            self.take_in(operation, growth, &origin, earlier, &mut touched, ids);
         }
         let incomplete = &growth.resolved.incomplete;
         for path in incomplete {
@@ -132,16 +167,7 @@ impl Transaction {
                 file.flags.push("incomplete".into());
             }
         }
-        self.revision += 1;
-        let mut records = Vec::new();
-        for (transaction, paths) in earlier.iter_mut().zip(touched_earlier) {
-            if !paths.is_empty() {
-                transaction.revision += 1;
-                records.push((transaction.id().to_owned(), transaction.grown(&paths)));
-            }
-        }
-        records.push((self.id().to_owned(), self.grown(&touched)));
-        Ok(records)
+        Ok(touched)
     }
 
     fn grown(&mut self, paths: &BTreeSet<String>) -> Record {
@@ -183,31 +209,25 @@ impl Transaction {
         }
     }
 
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "one operation and all that it may touch"
-    )]
     fn take_in(
         &mut self,
         operation: &Operation,
         growth: &Growth<'_>,
         origin: &Origin,
         earlier: &mut [&mut Transaction],
-        touched_earlier: &mut [BTreeSet<String>],
-        touched: &mut BTreeSet<String>,
+        touched: &mut Touched,
         ids: &mut dyn FnMut() -> HunkId,
     ) {
-        let known = self
-            .by_path
-            .get(&operation.path)
-            .copied()
-            .or_else(|| self.files().position(|file| file.moves_to(&operation.path)));
+        let known = self.by_path.get(&operation.path).copied().or_else(|| {
+            let at = *touched.renames.get(&operation.path)?;
+            self.files[at].moves_to(&operation.path).then_some(at)
+        });
         let remade;
         let (known, operation) = match (known, &operation.kind) {
             (Some(at), OperationKind::Rename { to }) if self.files[at].is_being_made() => {
                 // Not made yet, so it is made under its new name.
                 Arc::make_mut(&mut self.files[at]).withdraw_all();
-                touched.insert(self.files[at].path.clone());
+                touched.own.insert(self.files[at].path.clone());
                 remade = Operation {
                     path: to.clone(),
                     kind: OperationKind::Create,
@@ -225,14 +245,16 @@ impl Transaction {
             }
             None => self.push(new_file(operation, growth)),
         };
-        touched.insert(self.files[at].path.clone());
+        touched.own.insert(self.files[at].path.clone());
+        let to = self.files[at].new_path().map(str::to_owned);
+        touched.renames.extend(to.map(|to| (to, at)));
         let Some(after) = proposed_text(operation) else {
             return;
         };
         // The session's earlier hunks here take part, each keeping its transaction.
         let path = self.files[at].path.clone();
         let mut parts: Vec<&mut FileReview> = Vec::new();
-        for (transaction, touched) in earlier.iter_mut().zip(touched_earlier) {
+        for (transaction, touched) in earlier.iter_mut().zip(&mut touched.earlier) {
             if let Some(file) = transaction.file_mut(&path)
                 && file.hunks.iter().any(|hunk| hunk.state.is_open())
             {

@@ -232,8 +232,7 @@ impl From<&FileReview> for PlainFile {
             Some(after) => after.into(),
             None => anchor.clone(),
         };
-        // Taking a snapshot says of each hunk what this text reads at its place.
-        let hunks = file.hunks.clone().snapshot(&file.text);
+        let hunks = file.hunks.records_in(&file.text);
         Self {
             path: file.path.clone(),
             operation: file.operation.clone(),

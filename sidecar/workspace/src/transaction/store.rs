@@ -12,8 +12,12 @@
 //! its size. The names in `unsettled` are an index: a name too many costs a look, and a start reads
 //! none of the thousand old ones.
 
+use std::num::NonZero;
+use std::thread;
+
 use serde_json::json;
 
+use super::file::FileReview;
 use super::format::{self, LogLine, PlainFile};
 use super::load::{Replay, line_of_record};
 use super::model::Transaction;
@@ -23,6 +27,9 @@ use crate::lines;
 use crate::receipt::Receipt;
 use crate::store::{Store, StoreError, StoreLock, StorePath};
 use crate::workspace::Workspace;
+
+/// A thread is worth its start from so many files on.
+const FILES_PER_THREAD: usize = 128;
 
 /// A damaged transaction that was set aside.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,10 +82,11 @@ impl<'a> Transactions<'a> {
         _lock: &StoreLock,
         transaction: &Transaction,
     ) -> Result<(), StoreError> {
-        let files: Vec<PlainFile> = transaction.files().map(PlainFile::from).collect();
-        let snapshots = format::encode(Some(transaction.meta()), &files)
-            .map_err(|error| self.store().io("transactions", "writing", error.into()))?;
+        let files: Vec<&FileReview> = transaction.files().collect();
+        let files = map_all(&files, |file| PlainFile::from(*file));
         let patch = patch::render(&files);
+        let snapshots = format::encode(Some(transaction.meta()), files)
+            .map_err(|error| self.store().io("transactions", "writing", error.into()))?;
         self.mark_unsettled(transaction.id())?;
         let path = folder(transaction.id())?;
         let contents: [(&str, &[u8]); 2] =
@@ -198,7 +206,7 @@ impl<'a> Transactions<'a> {
     fn write_grown(&self, id: &str, files: &[super::FileReview]) -> Result<u32, StoreError> {
         let path = folder(id)?;
         let files: Vec<PlainFile> = files.iter().map(PlainFile::from).collect();
-        let bytes = format::encode(None, &files).map_err(|error| self.unwritable(id, error))?;
+        let bytes = format::encode(None, files).map_err(|error| self.unwritable(id, error))?;
         let numbers = self
             .store()
             .list(&path)?
@@ -350,4 +358,27 @@ impl<'a> Transactions<'a> {
 
 fn folder(id: &str) -> Result<StorePath, StoreError> {
     StorePath::new(format!("transactions/{id}"))
+}
+
+/// Maps items in order, many of them on as many threads as there are cores.
+fn map_all<T: Sync, R: Send>(items: &[T], map: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let cores = thread::available_parallelism().map_or(1, NonZero::get);
+    let threads = cores.min(items.len() / FILES_PER_THREAD).max(1);
+    let map = &map;
+    let part = move |part: &[T]| part.iter().map(map).collect::<Vec<R>>();
+    let mut parts = items.chunks(items.len().div_ceil(threads).max(1));
+    let own = parts.next().unwrap_or_default();
+    thread::scope(|scope| {
+        let others: Vec<_> = parts
+            .map(|other| scope.spawn(move || part(other)))
+            .collect();
+        let mut mapped = part(own);
+        for other in others {
+            match other.join() {
+                Ok(other) => mapped.extend(other),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        mapped
+    })
 }

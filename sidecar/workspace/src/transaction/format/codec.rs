@@ -17,11 +17,12 @@ use crate::transaction::model::TransactionMeta;
 /// Writes a `snapshots` file.
 pub(in crate::transaction) fn encode(
     meta: Option<&TransactionMeta>,
-    files: &[PlainFile],
+    files: Vec<PlainFile>,
 ) -> serde_json::Result<Vec<u8>> {
     let mut texts = Texts::default();
+    let mut bytes = Vec::with_capacity(files.len() * 512);
     let stored: Vec<StoredFile> = files
-        .iter()
+        .into_iter()
         .map(|file| encode_file(file, &mut texts))
         .collect();
     let header = StoredHeader {
@@ -31,13 +32,12 @@ pub(in crate::transaction) fn encode(
         text_len: texts.bytes.len(),
         text_sum: blake3::hash(&texts.bytes).to_hex().to_string(),
     };
-    let mut bytes = Vec::with_capacity(texts.bytes.len() + files.len() * 512);
     lines::push(&mut bytes, &header)?;
     bytes.extend_from_slice(&texts.bytes);
     Ok(bytes)
 }
 
-fn encode_file(file: &PlainFile, texts: &mut Texts) -> StoredFile {
+fn encode_file(file: PlainFile, texts: &mut Texts) -> StoredFile {
     let before = match &file.before {
         Before::Missing => StoredBefore::Missing,
         Before::Text(text) => StoredBefore::Text {
@@ -50,12 +50,12 @@ fn encode_file(file: &PlainFile, texts: &mut Texts) -> StoredFile {
     let before_text = before_text(&file.before);
     let anchor = (*file.anchor != *before_text).then(|| texts.add(&file.anchor));
     let after = (file.after != file.anchor).then(|| texts.add(&file.after));
-    let (kind, to, mode) = match &file.operation {
+    let (kind, to, mode) = match file.operation {
         OperationKind::Edit => (StoredKind::Edit, None, file.mode),
         OperationKind::Create => (StoredKind::Create, None, file.mode),
         OperationKind::Delete => (StoredKind::Delete, None, None),
-        OperationKind::Rename { to } => (StoredKind::Rename, Some(to.clone()), file.mode),
-        OperationKind::SetMode { mode } => (StoredKind::SetMode, None, Some(*mode)),
+        OperationKind::Rename { to } => (StoredKind::Rename, Some(to), file.mode),
+        OperationKind::SetMode { mode } => (StoredKind::SetMode, None, Some(mode)),
     };
     let (old_lines, new_lines) = (Lines::new(&file.anchor), Lines::new(&file.after));
     // Where a hunk's replacement stands in the text after: its place moved by what pending hunks
@@ -63,11 +63,11 @@ fn encode_file(file: &PlainFile, texts: &mut Texts) -> StoredFile {
     let mut moved = 0isize;
     let hunks = file
         .hunks
-        .iter()
+        .into_iter()
         .map(|record| encode_hunk(record, &old_lines, &new_lines, &mut moved))
         .collect();
     StoredFile {
-        path: file.path.clone(),
+        path: file.path,
         kind,
         to,
         mode,
@@ -75,24 +75,23 @@ fn encode_file(file: &PlainFile, texts: &mut Texts) -> StoredFile {
         anchor,
         after,
         own_state: file.own_state.as_ref().map(StoredState::from),
-        flags: file.flags.clone(),
+        flags: file.flags,
         bom: file.bom,
-        prune: file.prune.clone(),
-        unsaved: file.unsaved.clone(),
-        undone: file.undone.clone(),
-        exact: file.exact.clone(),
-        applied: file.applied.clone(),
+        prune: file.prune,
+        unsaved: file.unsaved,
+        undone: file.undone,
+        exact: file.exact,
+        applied: file.applied,
         hunks,
     }
 }
 
 fn encode_hunk(
-    record: &HunkRecord,
+    mut record: HunkRecord,
     old_lines: &Lines<'_>,
     new_lines: &Lines<'_>,
     moved: &mut isize,
 ) -> StoredHunk {
-    let mut record = record.clone();
     let lines = record.lines.clone();
     let old = old_lines
         .get(&lines)
