@@ -65,7 +65,7 @@ impl FrameReader {
                     return None;
                 }
                 self.body_bytes = None;
-                return Some(Ok(self.buffer.drain(..size).collect()));
+                return Some(Ok(self.take(size)));
             }
             let head = self.buffer.make_contiguous();
             let Some(end) = header_end(&head[..head.len().min(MAX_HEADER_BYTES)]) else {
@@ -103,6 +103,18 @@ impl FrameReader {
                 }
             }
         }
+    }
+
+    /// The first `size` bytes of the buffer, which has them: a drain would collect them one by one.
+    fn take(&mut self, size: usize) -> Vec<u8> {
+        if self.buffer.len() == size {
+            return std::mem::take(&mut self.buffer).into();
+        }
+        let (front, back) = self.buffer.as_slices();
+        let from_front = &front[..size.min(front.len())];
+        let body = [from_front, &back[..size - from_front.len()]].concat();
+        self.buffer.drain(..size);
+        body
     }
 
     /// What was pushed and is not part of any frame given so far.
