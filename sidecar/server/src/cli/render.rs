@@ -346,10 +346,24 @@ pub(crate) fn numbers(transaction: &Transaction) -> String {
         (added + hunk.added.len(), removed + hunk.removed.len())
     });
     format!(
-        "{} · {} · +{added} −{removed}",
+        "{} · {} · +{added} −{removed}{}",
         count(files, "file"),
-        count(hunks, "hunk")
+        count(hunks, "hunk"),
+        left(transaction.files.iter().flat_map(|file| &file.hunks)),
     )
+}
+
+/// How many hunks still wait, once some of them do not.
+fn left<'a>(hunks: impl Iterator<Item = &'a Hunk>) -> String {
+    let is_open = |hunk: &Hunk| matches!(hunk.state, HunkState::Pending | HunkState::Conflict);
+    let (open, settled) = hunks.fold((0, 0), |(open, settled), hunk| match is_open(hunk) {
+        true => (open + 1, settled),
+        false => (open, settled + 1),
+    });
+    match (open, settled) {
+        (0, _) | (_, 0) => String::new(),
+        (open, _) => format!(" · {open} left"),
+    }
 }
 
 /// `1 hunk`, `2 hunks`.
@@ -363,7 +377,8 @@ pub(crate) fn count(n: usize, noun: &str) -> String {
 fn lines_changed(hunks: &[Hunk]) -> String {
     let added: usize = hunks.iter().map(|hunk| hunk.added.len()).sum();
     let removed: usize = hunks.iter().map(|hunk| hunk.removed.len()).sum();
-    format!("{} · +{added} −{removed}", count(hunks.len(), "hunk"))
+    let left = left(hunks.iter());
+    format!("{} · +{added} −{removed}{left}", count(hunks.len(), "hunk"))
 }
 
 fn operation(file: &FileChange) -> String {

@@ -92,6 +92,19 @@ fn a_transaction_reads_as_a_diff_with_its_reasons() {
 }
 
 #[test]
+fn what_is_decided_already_counts_apart() {
+    let mut decided = hunk("h_1", 12);
+    decided.state = HunkState::Accepted;
+    let mut contested = hunk("h_3", 40);
+    contested.state = HunkState::Conflict;
+    let hunks = vec![decided, hunk("h_2", 20), contested];
+    let part = transaction(vec![file("a", OperationKind::Edit, hunks)]);
+    expect!["2 left"].assert_eq(plain().heading(&part).split(" · ").nth(4).unwrap());
+    let first = plain().file(&part.files[0]);
+    expect!["a · edit · 3 hunks · +6 −3 · 2 left\n"].assert_eq(&first);
+}
+
+#[test]
 fn color_marks_the_words_that_differ() {
     let renderer = Renderer {
         paint: Paint::new(true),
