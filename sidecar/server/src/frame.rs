@@ -14,6 +14,9 @@ pub const MAX_FRAME_BYTES: usize = 256 * 1024 * 1024;
 /// Largest header block taken, in bytes.
 pub const MAX_HEADER_BYTES: usize = 8 * 1024;
 
+/// Most room made for a body before it has come.
+const RESERVED_BYTES: usize = 1024 * 1024;
+
 const HEADER_NAME: &[u8] = b"content-length:";
 
 /// Why a piece of the stream was dropped.
@@ -92,7 +95,11 @@ impl FrameReader {
                         return Some(Err(FrameError::TooLarge { size }));
                     }
                     // `size` is at most MAX_FRAME_BYTES.
-                    self.body_bytes = Some(size as usize);
+                    let size = size as usize;
+                    // Not more than what may well come: the size is only announced.
+                    let missing = size.saturating_sub(self.buffer.len());
+                    self.buffer.reserve(missing.min(RESERVED_BYTES));
+                    self.body_bytes = Some(size);
                     if skipped > 0 {
                         return Some(Err(FrameError::Garbage { skipped }));
                     }

@@ -8,10 +8,12 @@ use serde::Serialize;
 use std::{
     borrow::Cow,
     fmt::Write as _,
-    io::{self, BufRead, IsTerminal, Write},
+    io::{self, BufRead, BufWriter, IsTerminal, Write},
 };
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+/// The one object goes out in pieces of this size.
+const OBJECT_BYTES: usize = 64 * 1024;
 /// Width when there is no terminal to ask.
 const DEFAULT_WIDTH: usize = 80;
 /// Prose is not made wider than this.
@@ -190,15 +192,18 @@ impl Terminal {
 
     /// Writes the one object of `--json`.
     pub(crate) fn object(&mut self, value: &impl Serialize) {
-        let written = serde_json::to_string(value).map_err(io::Error::from);
-        let written = written.and_then(|text| match &mut self.ends {
-            Ends::Process => write_all(&mut io::stdout().lock(), &(text + "\n")),
-            #[cfg(test)]
-            Ends::Test { output, .. } => {
-                output.push_str(&text);
-                Ok(())
+        let written = match &mut self.ends {
+            Ends::Process => {
+                let mut out = BufWriter::with_capacity(OBJECT_BYTES, io::stdout().lock());
+                serde_json::to_writer(&mut out, value)
+                    .map_err(io::Error::from)
+                    .and_then(|()| write_all(&mut out, "\n"))
             }
-        });
+            #[cfg(test)]
+            Ends::Test { output, .. } => serde_json::to_string(value)
+                .map(|text| output.push_str(&text))
+                .map_err(io::Error::from),
+        };
         self.note(written);
     }
 

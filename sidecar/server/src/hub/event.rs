@@ -13,6 +13,7 @@ use tower_lsp::ls_types::{
     TextDocumentContentChangeEvent,
 };
 
+use super::propose::Answered;
 use super::requests::AgentRequest;
 use super::turns::TurnNote;
 use super::work::Done;
@@ -89,7 +90,7 @@ pub(crate) enum Request {
         Reply<Later<v1::ListTransactionsResult>>,
     ),
     Get(String, Reply<Later<v1::Transaction>>),
-    Propose(v1::ProposeParams, Reply<Later<v1::Transaction>>),
+    Propose(v1::ProposeParams, Reply<Later<Answered>>),
     Decide(Verb, v1::DecideParams, Reply<Later<v1::DecideResult>>),
     Amend(v1::AmendParams, Reply<Later<v1::Transaction>>),
     Split(v1::SplitParams, Reply<Later<v1::Transaction>>),
@@ -143,11 +144,11 @@ impl Request {
             Self::Status(reply) => no(reply, failure),
             Self::List(_, reply) => no(reply, failure),
             Self::Get(_, reply)
-            | Self::Propose(_, reply)
             | Self::Amend(_, reply)
             | Self::Split(_, reply)
             | Self::ProposeAgain(_, reply)
             | Self::KeepMine(_, reply) => no(reply, failure),
+            Self::Propose(_, reply) => no(reply, failure),
             Self::Decide(_, _, reply) => no(reply, failure),
             Self::Checkpoints(reply) => no(reply, failure),
             Self::Restore(_, reply) => no(reply, failure),

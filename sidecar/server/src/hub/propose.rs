@@ -13,6 +13,9 @@ use redline_edits::{
 };
 use redline_protocol::v1;
 use redline_tools::{ProposedFile, ProposedHunk, ToolError, ViewProposal};
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+
 use redline_workspace::{
     Entry, Growth, Purpose, Record, Transaction, TransactionMeta, Workspace, WorkspaceRoot,
 };
@@ -27,13 +30,23 @@ use crate::failure::Failure;
 /// A proposal that was read, matched and stored, or refused.
 pub(crate) struct Proposed {
     outcome: Result<Box<Made>, Failure>,
-    reply: Reply<Later<v1::Transaction>>,
+    reply: Reply<Later<Answered>>,
+}
+
+/// The transaction that a proposal is answered with.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Answered {
+    /// Written down while it was stored.
+    Written(Box<RawValue>),
+    /// As it stands over the open documents.
+    Standing(Box<v1::Transaction>),
 }
 
 /// A transaction that is stored, and how it looked then.
 struct Made {
     transaction: Transaction,
-    shown: v1::Transaction,
+    shown: Box<RawValue>,
 }
 
 /// A turn's transaction that took in an edit call.
@@ -50,7 +63,7 @@ impl Hub {
         &mut self,
         client: ClientId,
         params: v1::ProposeParams,
-        reply: Reply<Later<v1::Transaction>>,
+        reply: Reply<Later<Answered>>,
     ) {
         let overlay = Arc::new(self.overlay(None));
         let meta = TransactionMeta {
@@ -86,10 +99,12 @@ impl Hub {
             let Made { transaction, shown } = *made;
             if self.open_paths(&transaction).is_empty() {
                 self.take_in(transaction);
-                return Ok(Box::new(|| shown) as Later<_>);
+                return Ok(Box::new(|| Answered::Written(shown)) as Later<_>);
             }
+            let id = transaction.id().to_owned();
             self.take_in(transaction);
-            self.later_of(&shown.id)
+            let later = self.later_of(&id)?;
+            Ok(Box::new(|| Answered::Standing(Box::new(later()))) as Later<_>)
         });
         respond(proposed.reply, answer);
     }
@@ -354,13 +369,18 @@ fn read_proposal(
     transaction.set_incomplete(!resolved.incomplete.is_empty());
     // The answer is put together while the disk is waited for; it is given only when all is stored.
     let root = workspace.root().path();
-    let show = || present::transaction(&transaction, &|path| uri_of(root, path), &|_| true);
+    let show = || {
+        let shown = present::transaction(&transaction, &|path| uri_of(root, path), &|_| true);
+        to_raw_value(&shown)
+    };
     let (stored, shown) = thread::scope(|scope| {
         let shown = scope.spawn(show);
         (workspace.transactions().create(&transaction), shown.join())
     });
     stored.map_err(|error| Failure::new(error.code(), error.to_string(), error.hint()))?;
-    let shown = shown.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    let shown = shown
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        .map_err(|error| Failure::internal(format!("an answer cannot be written: {error}")))?;
     Ok(Made { transaction, shown })
 }
 

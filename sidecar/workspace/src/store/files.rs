@@ -59,6 +59,17 @@ impl Store {
     ///
     /// [`StoreError::Exists`] when it is there already, or as [`Store::read`]; nothing is left then.
     pub fn install(&self, path: &StorePath, files: &[(&str, &[u8])]) -> Result<(), StoreError> {
+        self.install_after(None, path, files)
+    }
+
+    /// [`Store::install`], once the new names in `first` are on the disk too: waiting for all of it at once costs
+    /// the disk one turn and not one for each.
+    pub(crate) fn install_after(
+        &self,
+        first: Option<(&Folder, &str)>,
+        path: &StorePath,
+        files: &[(&str, &[u8])],
+    ) -> Result<(), StoreError> {
         let above = self.make_folder_above(path)?;
         let (here, temporary) = (self.own_folder()?, self.temporary_name(path.name()));
         let fail = |action, error| self.io(path.as_str(), action, error);
@@ -68,11 +79,18 @@ impl Store {
             let folder = here
                 .open_folder(&temporary)
                 .map_err(|error| fail("making the folder", error))?;
+            let mut written = Vec::with_capacity(files.len());
             for (name, bytes) in files {
                 let shown = format!("{}/{name}", path.as_str());
-                drop(self.create_in(&folder, name, &shown, bytes)?);
+                written.push((self.write_in(&folder, name, &shown, bytes)?, shown));
+            }
+            for (file, shown) in &written {
+                self.sync_file(file, shown)?;
             }
             self.sync_folder(&folder, path.as_str())?;
+            if let Some((folder, shown)) = first {
+                self.sync_folder(folder, shown)?;
+            }
             self.before(Effect::Rename, path.as_str())?;
             here.rename_to_free(&temporary, &above, path.name())
                 .map_err(|error| fail("rename", error))
@@ -278,6 +296,19 @@ impl Store {
         shown: &str,
         bytes: &[u8],
     ) -> Result<std::fs::File, StoreError> {
+        let file = self.write_in(folder, name, shown, bytes)?;
+        self.sync_file(&file, shown)?;
+        Ok(file)
+    }
+
+    /// Makes a file with `bytes` in it, and does not wait for the disk.
+    fn write_in(
+        &self,
+        folder: &Folder,
+        name: &str,
+        shown: &str,
+        bytes: &[u8],
+    ) -> Result<std::fs::File, StoreError> {
         self.before(Effect::Write, shown)?;
         let fail = |action, error| self.io(shown, action, error);
         let mut file = folder
@@ -285,9 +316,13 @@ impl Store {
             .map_err(|error| fail("writing", error))?;
         file.write_all(bytes)
             .map_err(|error| fail("writing", error))?;
-        self.before(Effect::Fsync, shown)?;
-        file.sync_all().map_err(|error| fail("fsync", error))?;
         Ok(file)
+    }
+
+    fn sync_file(&self, file: &std::fs::File, shown: &str) -> Result<(), StoreError> {
+        self.before(Effect::Fsync, shown)?;
+        file.sync_all()
+            .map_err(|error| self.io(shown, "fsync", error))
     }
 
     /// Appends whole and waits for the disk; on a failure the file gets its old length back.

@@ -23,6 +23,7 @@ use super::load::{Replay, line_of_record};
 use super::model::Transaction;
 use super::patch;
 use super::record::{Concerns, Record};
+use crate::handle::Folder;
 use crate::lines;
 use crate::receipt::Receipt;
 use crate::store::{Store, StoreError, StoreLock, StorePath};
@@ -87,11 +88,12 @@ impl<'a> Transactions<'a> {
         let patch = patch::render(&files);
         let snapshots = format::encode(Some(transaction.meta()), files)
             .map_err(|error| self.store().io("transactions", "writing", error.into()))?;
-        self.mark_unsettled(transaction.id())?;
+        let (unsettled, _) = self.name_unsettled(transaction.id())?;
         let path = folder(transaction.id())?;
         let contents: [(&str, &[u8]); 2] =
             [("snapshots", &snapshots), ("diff.patch", patch.as_bytes())];
-        let installed = self.store().install(&path, &contents);
+        let first = Some((&unsettled, "unsettled"));
+        let installed = self.store().install_after(first, &path, &contents);
         if installed.is_err() {
             self.unmark_unsettled(transaction.id());
         }
@@ -330,13 +332,22 @@ impl<'a> Transactions<'a> {
     }
 
     pub(crate) fn mark_unsettled(&self, id: &str) -> Result<(), StoreError> {
+        let (folder, is_new) = self.name_unsettled(id)?;
+        match is_new {
+            true => self.store().sync_folder(&folder, "unsettled"),
+            false => Ok(()),
+        }
+    }
+
+    /// Puts the name among the unsettled ones, where a sync of the folder makes it durable; says whether it is new.
+    fn name_unsettled(&self, id: &str) -> Result<(Folder, bool), StoreError> {
         let path = StorePath::new(format!("unsettled/{id}"))?;
         let folder = self.store().make_folder_above(&path)?;
         self.store()
             .before(crate::effect::Effect::Write, path.as_str())?;
         match folder.create_file(path.name(), 0o600) {
-            Ok(_) => self.store().sync_folder(&folder, "unsettled"),
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+            Ok(_) => Ok((folder, true)),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok((folder, false)),
             Err(error) => Err(self.store().io(path.as_str(), "writing", error)),
         }
     }
