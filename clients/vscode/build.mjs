@@ -1,4 +1,4 @@
-// Bundles the extension and its webview.
+// Bundles the extension, its webview, and the tests of the extension host (which no package holds).
 import { copyFileSync } from "node:fs";
 import { build } from "esbuild";
 
@@ -28,4 +28,13 @@ await Promise.all([
     target: "es2022",
   }),
   build({ ...shared, entryPoints: { webview: "webview/style.css" }, outdir: "out" }),
+  build({
+    ...shared,
+    entryPoints: ["tests/host/index.ts"],
+    outfile: "out/tests/index.js",
+    platform: "node",
+    format: "cjs",
+    target: "node20",
+    external: ["vscode"],
+  }),
 ]);

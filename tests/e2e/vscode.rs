@@ -77,6 +77,11 @@ fn run(file: &Path, script: Option<&str>) -> Result<()> {
         command.env("REDLINE_TEST_PICTURES", folder);
     }
     let output = program::run_within(command, b"", program::EDITOR_PATIENCE)?;
+    for line in output.stdout.lines() {
+        if let Some(measured) = line.strip_prefix("measured: ") {
+            println!("{measured}");
+        }
+    }
     ensure!(
         output.code() == 0,
         "{}\n{}{}",

@@ -61,6 +61,10 @@ fn is_executable(file: &Path) -> bool {
 ///
 /// Says what is missing and how to get it by hand.
 pub fn prepare(say: &mut dyn FnMut(&str)) -> Result<()> {
+    // Two at a time would take away from under each other what they install.
+    std::fs::create_dir_all(cache_dir())?;
+    let lock = std::fs::File::create(cache_dir().join("lock"))?;
+    lock.lock()?;
     apt::ensure_tools(say)?;
     for neovim in Neovim::ALL {
         neovim.install(say)?;

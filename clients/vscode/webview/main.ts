@@ -46,13 +46,14 @@ const model = find("model", HTMLButtonElement);
 const stop = find("stop", HTMLButtonElement);
 const submit = find("send", HTMLButtonElement);
 
-/** Entries that are in the page at once; older ones come when they are scrolled to. */
+/** Entries are put into the page, and taken out of it, so many at a time: those around what is seen. */
 const PAGE = 400;
 
 const entries = new Map<string, Drawn | EntryView>();
-/** Keys in order; those from `from` on are in the page. */
+/** Keys in order; those from `from` to `to` are in the page. */
 let keys: string[] = [];
 let from = 0;
+let to = 0;
 let queue: ToView[] = [];
 let scheduled = false;
 let following = true;
@@ -78,10 +79,30 @@ function earlier(): void {
   }
   const next = Math.max(0, from - PAGE);
   const before = log.scrollHeight - log.scrollTop;
-  const roots = keys.slice(next, from).flatMap((key) => drawn(key)?.root ?? []);
-  log.prepend(...roots);
+  log.prepend(...keys.slice(next, from).flatMap((key) => drawn(key)?.root ?? []));
   from = next;
   log.scrollTop = log.scrollHeight - before;
+  lastTop = log.scrollTop;
+}
+
+/** Puts newer entries after those in the page. */
+function later(): void {
+  const next = Math.min(keys.length, to + PAGE);
+  log.append(...keys.slice(to, next).flatMap((key) => drawn(key)?.root ?? []));
+  to = next;
+}
+
+/** Shows the end, and nothing that lies far before it. */
+function showEnd(): void {
+  for (const key of keys.slice(from, to)) {
+    const entry = entries.get(key);
+    if (isDrawn(entry)) {
+      entry.root.remove();
+    }
+  }
+  from = Math.max(0, keys.length - PAGE);
+  to = from;
+  later();
 }
 
 function put(view: EntryView): void {
@@ -89,9 +110,14 @@ function put(view: EntryView): void {
   if (present === undefined) {
     entries.set(view.key, view);
     keys.push(view.key);
-    const made = drawn(view.key);
-    if (made) {
-      log.append(made.root);
+    // Who reads above gets what comes when they scroll down to it.
+    const near = to === keys.length - 1 && (following || to - from < 2 * PAGE);
+    if (near) {
+      const made = drawn(view.key);
+      to = keys.length;
+      if (made) {
+        log.append(made.root);
+      }
     }
     return;
   }
@@ -128,17 +154,9 @@ function append(key: string, text: string): void {
 
 /** Takes the oldest out of the page while its end is followed. */
 function trim(): void {
-  if (!following || keys.length - from <= 2 * PAGE) {
-    return;
+  if (following && to - from > 2 * PAGE) {
+    showEnd();
   }
-  const next = keys.length - PAGE;
-  for (const key of keys.slice(from, next)) {
-    const entry = entries.get(key);
-    if (isDrawn(entry)) {
-      entry.root.remove();
-    }
-  }
-  from = next;
 }
 
 function reset(all: readonly EntryView[]): void {
@@ -149,7 +167,8 @@ function reset(all: readonly EntryView[]): void {
     entries.set(view.key, view);
   }
   from = Math.max(0, keys.length - PAGE);
-  log.append(...keys.slice(from).flatMap((key) => drawn(key)?.root ?? []));
+  to = from;
+  later();
   following = true;
   if (keys.length === 0) {
     log.append(
@@ -225,9 +244,20 @@ function flush(): void {
   queue = [];
   messages.forEach(handle);
   if (following) {
-    log.scrollTop = log.scrollHeight;
+    toEnd();
+    // What comes into view takes its real height only now.
+    requestAnimationFrame(toEnd);
   }
   latest.hidden = following;
+}
+
+let lastTop = 0;
+
+function toEnd(): void {
+  if (following) {
+    log.scrollTop = log.scrollHeight;
+    lastTop = log.scrollTop;
+  }
 }
 
 window.addEventListener("message", (event: MessageEvent<ToView>) => {
@@ -239,16 +269,29 @@ window.addEventListener("message", (event: MessageEvent<ToView>) => {
 });
 
 log.addEventListener("scroll", () => {
-  following = log.scrollHeight - log.scrollTop - log.clientHeight < 24;
+  const left = log.scrollHeight - log.scrollTop - log.clientHeight;
+  // Entries that grow move nothing up: only a reader does.
+  if (left < 24 && to === keys.length) {
+    following = true;
+  } else if (log.scrollTop < lastTop) {
+    following = false;
+  }
+  lastTop = log.scrollTop;
   latest.hidden = following;
-  if (log.scrollTop < 200) {
+  if (log.scrollTop < 200 && !following) {
     earlier();
+  }
+  if (left < 200 && to < keys.length) {
+    later();
   }
 });
 
 latest.addEventListener("click", () => {
   following = true;
-  log.scrollTop = log.scrollHeight;
+  if (to < keys.length) {
+    showEnd();
+  }
+  toEnd();
   latest.hidden = true;
 });
 
@@ -303,5 +346,6 @@ for (const what of ["selection", "file", "problem"] as const) {
   });
 }
 
-prompt.value = host.getState()?.typed ?? "";
+// What was typed before this ran stays.
+prompt.value ||= host.getState()?.typed ?? "";
 send({ type: "ready" });

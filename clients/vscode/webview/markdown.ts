@@ -278,13 +278,12 @@ export class Streamed {
     for (const line of lines) {
       this.#rest.push(line);
     }
-    const placed = parseBlocks(this.#rest);
-    const whole = placed.slice(0, -1);
-    const end = whole.at(-1)?.end ?? 0;
-    this.#rest = this.#rest.slice(end);
-    if (this.#rest.length === 0) {
-      this.#rest.push("");
-    }
-    return { done: whole.map(({ block }) => block), open: placed.slice(-1).map(({ block }) => block) };
+    // A line that is still arriving may yet belong to the block before it: `2` becomes `2. …`.
+    const whole = parseBlocks(this.#rest.slice(0, -1)).slice(0, -1);
+    this.#rest = this.#rest.slice(whole.at(-1)?.end ?? 0);
+    return {
+      done: whole.map(({ block }) => block),
+      open: parseBlocks(this.#rest).map(({ block }) => block),
+    };
   }
 }

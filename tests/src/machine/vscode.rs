@@ -1,6 +1,8 @@
 //! VS Code as a server with a real extension host, and what the extension is built with.
 //!
 //! The server is the one inside npm's `code-server` package, started by itself; a browser stands in front of it.
+//! That package lets every extension use proposed API, which a user's VS Code does not: here the check is put back, so
+//! that each test in the editor also shows that none is used.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -38,7 +40,7 @@ pub fn extension() -> PathBuf {
 }
 
 fn prefix() -> PathBuf {
-    cache_dir().join(format!("vscode-{VERSION}"))
+    cache_dir().join(format!("vscode-{VERSION}-strict"))
 }
 
 /// Path of the server's program, if it is installed, with a Node.js to run it and a browser to show it.
@@ -96,7 +98,6 @@ pub fn package_extension() -> Result<PathBuf> {
         vsce.args(["package", "--no-dependencies", "--allow-missing-repository"])
             .arg("--out")
             .arg(&package)
-            // The bundle is there: its own script would make it again, with the machine's npm.
             .env("npm_config_ignore_scripts", "true"),
     )?;
     Ok(package)
@@ -184,11 +185,43 @@ fn install_server(prefix: &Path) -> Result<()> {
             fs::remove_dir_all(path)?;
         }
     }
+    for program in CHECKING {
+        restore_proposal_check(&server.join(program))
+            .with_context(|| format!("cannot put back the check of proposed API in {program}"))?;
+    }
     fs::write(prefix.join("done"), VERSION)?;
     ensure!(
         vscode().is_some(),
         "it was installed, but is not there, or Node.js or chromium is not"
     );
+    Ok(())
+}
+
+/// Where VS Code asks whether an extension may use proposed API: in the extension host and in the page.
+const CHECKING: &[&str] = &[
+    "out/vs/workbench/api/node/extensionHostProcess.js",
+    "out/vs/code/browser/workbench/workbench.js",
+];
+
+/// Makes the function that always says yes look at what the extension declares, as VS Code's own does.
+fn restore_proposal_check(program: &Path) -> Result<()> {
+    const YES: &str = "{return!0}function ";
+    let text = fs::read_to_string(program)?;
+    let refusal = text
+        .find("' CANNOT use API proposal")
+        .context("no place refuses proposed API")?;
+    let at = text[..refusal]
+        .rfind(YES)
+        .context("no function before it always says yes")?;
+    ensure!(refusal - at < 200, "the nearest such function lies far off");
+    let (head, rest) = text.split_at(at);
+    let (extension, proposal) = head
+        .rsplit_once('(')
+        .and_then(|(_, parameters)| parameters.strip_suffix(')')?.split_once(','))
+        .context("the function does not take two parameters")?;
+    let checking =
+        format!("{{return!!{extension}.enabledApiProposals?.includes({proposal})}}function ");
+    fs::write(program, format!("{head}{checking}{}", &rest[YES.len()..]))?;
     Ok(())
 }
 

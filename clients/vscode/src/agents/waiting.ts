@@ -125,7 +125,7 @@ export class Waiting implements vscode.Disposable {
     }
     const chosen = await vscode.window.showWarningMessage(`Redline: a plan waits for your decision: ${oneLine(plan.title)}`, "Read it");
     if (chosen) {
-      await vscode.commands.executeCommand("redline.openPlan", { folder, plan });
+      await vscode.commands.executeCommand("redline.openPlan", { folder, item: plan });
     }
   }
 

@@ -11,7 +11,6 @@ import type {
   UsageUpdate,
 } from "redline-protocol";
 import { type Changes, Transcript, noChanges } from "./transcript.ts";
-import { sessionEnv } from "../environment.ts";
 import { attempt, failureOf } from "../failure.ts";
 import type { Folder } from "../folder.ts";
 import type { Folders } from "../folders.ts";
@@ -244,7 +243,8 @@ export class Conversations implements vscode.Disposable {
     const { sessionId } = await conversation.folder.request("redline/session/new", {
       model: conversation.model === "" ? null : conversation.model,
       mode: conversation.mode ?? null,
-      env: sessionEnv(process.env),
+      // That of `redline lsp`, which the sidecar reduces to what programs need: keys are not among it.
+      env: null,
     });
     // An update of it may have been faster.
     conversation.sessionId ??= sessionId;

@@ -133,6 +133,41 @@ step("a conversation can be left, and gone on with from the list", async () => {
   assert.equal(await page.locator(".user-entry").count(), 1);
 });
 
+step("ten thousand entries leave the page small, and typing goes on while they arrive", async () => {
+  const { longest, shown } = await page.evaluate(async () => {
+    const frame = (): Promise<number> => new Promise((resolve) => requestAnimationFrame(resolve));
+    const say = (data: unknown): void => {
+      window.dispatchEvent(new MessageEvent("message", { data }));
+    };
+    let longest = 0;
+    let last = await frame();
+    for (let batch = 0; batch < 100; batch++) {
+      const puts = Array.from({ length: 100 }, (_, index) => {
+        const key = `many:${batch}:${index}`;
+        return index % 10 === 0
+          ? { kind: "answer", key, text: `Answer **${batch}**\n\n\`\`\`ts\nconst a = ${index};\n\`\`\`` }
+          : { kind: "call", key, title: `read ${index}`, state: "done", tone: "quiet", hunks: [], facts: [], details: ["text"] };
+      });
+      say({ type: "patch", puts, appends: [] });
+      const now = await frame();
+      longest = Math.max(longest, now - last);
+      last = now;
+    }
+    return { longest, shown: document.querySelectorAll(".entry").length };
+  });
+  console.log(`measured: the longest frame while 10,000 entries arrived took ${longest.toFixed(0)} ms`);
+  assert.ok(shown <= 900, `${shown} entries are in the page`);
+  await page.locator("#prompt").fill("");
+  await page.locator("#prompt").pressSequentially("typed meanwhile");
+  assert.equal(await page.locator("#prompt").inputValue(), "typed meanwhile");
+  // Who scrolls up finds what came before.
+  await page.locator("#log").evaluate((log) => {
+    log.scrollTop = 0;
+  });
+  await until("older entries come back", async () => (await page.locator(".entry").count()) > shown);
+  await page.getByRole("button", { name: "Go to the latest" }).click();
+});
+
 step("everything has a name for a screen reader, and the keyboard reaches it", async () => {
   const nameless = await page.evaluate(() =>
     Array.from(document.querySelectorAll("button, select, textarea"))

@@ -43,7 +43,8 @@ export interface Options {
   readonly height?: number;
   readonly payload?: [string, string][];
   readonly trust?: boolean;
-  readonly folder?: string;
+  /** A folder or a `.code-workspace` file in place of the root. */
+  readonly workspace?: string;
   readonly driver?: boolean;
   readonly extension?: "installed" | "development";
 }
@@ -70,16 +71,15 @@ export function read(file: string): string {
 }
 
 /** Runs `redline` in the project, and wants success. */
-export function redline(args: string[], stdin = ""): string {
-  const done = spawnSync(BINARY, args, { cwd: ROOT, input: stdin, encoding: "utf8", timeout: 60_000 });
+export function redline(args: string[], stdin = "", folder = ROOT): string {
+  const done = spawnSync(BINARY, args, { cwd: folder, input: stdin, encoding: "utf8", timeout: 60_000 });
   assert.equal(done.status, 0, `redline ${args.join(" ")}: ${done.stdout}${done.stderr}`);
   return done.stdout;
 }
 
 /** Proposes new texts for files as one transaction. */
-export function propose(title: string, edits: { path: string; search: string; replace: string; rationale?: string }[]): void {
-  const byRationale = edits.map(({ path: file, search, replace }) => ({ path: file, search, replace }));
-  redline(["propose", "--format", "json", "--rationale", title, "--json"], JSON.stringify({ edits: byRationale, title }));
+export function propose(title: string, edits: { path: string; search: string; replace: string }[], folder = ROOT): void {
+  redline(["propose", "--format", "json", "--rationale", title, "--title", title, "--json"], JSON.stringify({ edits }), folder);
 }
 
 /** Waits for a condition; fails by name. */
@@ -164,10 +164,24 @@ export class Editor {
     if (options.file !== undefined) {
       payload.push(["openFile", remote(path.join(ROOT, options.file))]);
     }
-    const query = new URLSearchParams({ folder: options.folder ?? ROOT, payload: JSON.stringify(payload) });
+    const place: Record<string, string> = options.workspace === undefined ? { folder: ROOT } : { workspace: options.workspace };
+    const query = new URLSearchParams({ ...place, payload: JSON.stringify(payload) });
     await page.goto(`http://127.0.0.1:${port}/?${query.toString()}`);
     await page.waitForSelector(".statusbar");
     return editor;
+  }
+
+  /** Command lines of this user's processes whose program has this name. */
+  children(program: string): string[] {
+    return fs.readdirSync("/proc").flatMap((pid) => {
+      try {
+        const command = fs.readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+        const ours = fs.readFileSync(`/proc/${pid}/environ`, "utf8").includes(`XDG_RUNTIME_DIR=${process.env.XDG_RUNTIME_DIR ?? ""}\0`);
+        return ours && path.basename(command[0] ?? "") === program ? [command.join(" ")] : [];
+      } catch {
+        return [];
+      }
+    });
   }
 
   /** How the tests inside the editor ended. */
@@ -184,21 +198,31 @@ export class Editor {
     }
   }
 
+  /** Opens a picker and types into it; again, where the one before was just closing. */
+  async #pick(key: string, text: string): Promise<void> {
+    const input = this.page.locator(".quick-input-widget input.input");
+    await until(`a picker takes ${text}`, async () => {
+      await this.page.keyboard.press(key);
+      const filled = input.fill(text, { timeout: 3000 });
+      return filled.then(
+        () => true,
+        async () => {
+          await this.page.keyboard.press("Escape");
+          return false;
+        },
+      );
+    });
+  }
+
   /** Runs a command as a user does: by its title. */
   async command(title: string): Promise<void> {
-    await this.page.keyboard.press("F1");
-    const input = this.page.locator(".quick-input-widget input.input");
-    await input.waitFor();
-    await input.fill(`>${title}`);
+    await this.#pick("F1", `>${title}`);
     await this.page.locator(".quick-input-list .monaco-list-row", { hasText: title }).first().click();
   }
 
   /** Opens a file by its name. */
   async openFile(name: string): Promise<void> {
-    await this.page.keyboard.press("Control+p");
-    const input = this.page.locator(".quick-input-widget input.input");
-    await input.waitFor();
-    await input.fill(name);
+    await this.#pick("Control+p", name);
     await this.page.locator(".quick-input-list .monaco-list-row", { hasText: path.basename(name) }).first().click();
     await this.page.locator(".tab.active", { hasText: path.basename(name) }).waitFor();
   }
@@ -232,7 +256,8 @@ export class Editor {
   async conversation(): Promise<Frame> {
     return until("the conversation is there", async () => {
       for (const frame of this.page.frames()) {
-        if ((await frame.locator("#log").count().catch(() => 0)) > 0) {
+        const status = await frame.locator("#status").innerText({ timeout: 500 }).catch(() => "");
+        if (status !== "") {
           return frame;
         }
       }

@@ -124,6 +124,17 @@ step("the hunk at the cursor is shown in full, as text", async () => {
   await editor.shot("review-dark");
 });
 
+step("a whole file is accepted by its key, and one native undo takes all of it back", async () => {
+  await editor.clickLine("const TAX");
+  await editor.page.keyboard.press("Shift+Alt+y");
+  await editor.waitStatus("1 pending");
+  assert.ok((await editor.text()).includes("COUPONS") && !(await editor.text()).includes("no coupon for"));
+  assert.equal(read("src/pricing.ts"), PRICING, "nothing is saved unasked");
+  await editor.page.keyboard.press("Control+z");
+  await editor.waitStatus("4 pending");
+  await until("the text is as before", async () => (await editor.text()).includes("no coupon for") && !(await editor.text()).includes("COUPONS"));
+});
+
 step("Alt+J and Alt+K go from hunk to hunk, Alt+Y accepts", async () => {
   await editor.clickLine("import { readFile");
   await editor.page.keyboard.press("Alt+j");

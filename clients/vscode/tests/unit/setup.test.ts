@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Surroundings, candidates, find } from "../../src/binary.ts";
-import { isVariableName, sessionEnv, sidecarEnv } from "../../src/environment.ts";
+import { isVariableName, sidecarEnv } from "../../src/environment.ts";
 
 const AROUND: Surroundings = {
   setting: "",
@@ -32,9 +32,8 @@ test("on Windows the binary has its ending", () => {
   assert.deepEqual(candidates(around), ["C:\\bin\\redline.exe", "C:\\me\\.cargo\\bin\\redline.exe", "C:\\ext\\server\\redline.exe"]);
 });
 
-test("keys reach the sidecar and no command of a session", () => {
+test("the sidecar gets the user's variables and the keys, and none of the editor's own", () => {
   const env = { PATH: "/bin", VSCODE_PID: "1", ELECTRON_RUN_AS_NODE: "1", EMPTY: undefined };
   assert.deepEqual(sidecarEnv(env, { SOME_KEY: "secret" }), { PATH: "/bin", SOME_KEY: "secret" });
-  assert.deepEqual(sessionEnv(env), { PATH: "/bin" });
   assert.deepEqual([isVariableName("MY_KEY2"), isVariableName("2X"), isVariableName("A=B")], [true, false, false]);
 });
