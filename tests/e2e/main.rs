@@ -11,9 +11,11 @@
 
 mod aimock;
 mod bad_input;
+mod canary;
 mod cli;
 mod durability;
 mod house;
+mod keyring;
 mod kills;
 mod level0;
 mod nvim;
@@ -31,10 +33,12 @@ fn main() {
     let mut trials = Vec::new();
     trials.extend(house::trials());
     trials.extend(cli::trials());
+    trials.extend(canary::trials());
     trials.extend(plain_lsp::trials());
     trials.extend(level0::trials());
     trials.extend(undo::trials());
     trials.extend(bad_input::trials());
+    trials.extend(keyring::trials());
     trials.extend(kills::trials());
     trials.extend(durability::trials());
     trials.extend(stress::trials());

@@ -1986,6 +1986,10 @@ export type UsageUpdate = {
    */
   cost?: Cost | null;
   /**
+   * Of the turn.
+   */
+  _turnCost?: Cost | null;
+  /**
    * Prompt tokens of the turn, cached ones included.
    */
   _inputTokens: number;

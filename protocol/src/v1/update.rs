@@ -274,6 +274,9 @@ pub struct UsageUpdate {
     /// Of the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
+    /// Of the turn.
+    #[serde(default, rename = "_turnCost", skip_serializing_if = "Option::is_none")]
+    pub turn_cost: Option<Cost>,
     /// Prompt tokens of the turn, cached ones included.
     #[serde(rename = "_inputTokens")]
     pub input_tokens: u64,

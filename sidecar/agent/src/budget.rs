@@ -2,16 +2,19 @@
 
 use std::time::Duration;
 
-use redline_providers::Usage;
 use serde::{Deserialize, Serialize};
 
+use crate::usage::Meter;
+
 /// What a turn may use up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Budget {
     /// Model calls.
     pub steps: u32,
     /// Tokens in and out, over all steps, as the provider counts them; `None` is no limit.
     pub tokens: Option<u64>,
+    /// US dollars over all steps; `None` is no limit. It holds only for models whose price is known.
+    pub cost: Option<f64>,
     /// Time from the first event.
     pub time: Duration,
 }
@@ -21,6 +24,7 @@ impl Default for Budget {
         Self {
             steps: 60,
             tokens: None,
+            cost: None,
             time: Duration::from_secs(30 * 60),
         }
     }
@@ -34,28 +38,24 @@ pub enum BudgetLimit {
     Steps,
     /// Tokens.
     Tokens,
+    /// Money.
+    Cost,
     /// Time.
     Time,
 }
 
 impl Budget {
-    /// The limit that forbids a further step after `steps` steps that used `usage`.
-    pub(crate) fn forbids_step(&self, steps: u32, usage: &Usage) -> Option<BudgetLimit> {
+    /// The limit that forbids a further step after `steps` steps that used what `meter` has.
+    pub(crate) fn forbids_step(&self, steps: u32, meter: &Meter) -> Option<BudgetLimit> {
         if steps >= self.steps {
             return Some(BudgetLimit::Steps);
         }
-        let used = usage.input.saturating_add(usage.output);
-        self.tokens
-            .filter(|limit| used >= *limit)
-            .map(|_| BudgetLimit::Tokens)
+        if self.tokens.is_some_and(|limit| meter.tokens() >= limit) {
+            return Some(BudgetLimit::Tokens);
+        }
+        let spent = self.cost.zip(meter.cost());
+        spent
+            .filter(|(limit, cost)| cost >= limit)
+            .map(|_| BudgetLimit::Cost)
     }
-}
-
-/// Adds a step's totals to those of the turn: each step is billed by itself.
-pub(crate) fn add(total: &mut Usage, step: &Usage) {
-    total.input += step.input;
-    total.input_cached += step.input_cached;
-    total.input_cache_write += step.input_cache_write;
-    total.output += step.output;
-    total.output_reasoning += step.output_reasoning;
 }

@@ -138,6 +138,21 @@ pub enum TurnEventKind {
         step: Usage,
         /// All steps of the turn together.
         turn: Usage,
+        /// Tokens that the conversation takes in the model's context now.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        used: Option<u64>,
+        /// Tokens that the context holds; absent when it is not known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        size: Option<u64>,
+        /// US dollars of the turn so far; absent when it is not known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        turn_cost: Option<f64>,
+        /// US dollars of the session so far; absent when it is not known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        session_cost: Option<f64>,
+        /// Some of the turn's tokens were estimated.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        estimated: bool,
     },
     /// The model is asked again by itself, since nothing had been shown yet.
     Retrying {

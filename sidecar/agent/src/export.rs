@@ -36,7 +36,12 @@ pub fn export(events: &[TurnEvent], turn_id: &str) -> Option<String> {
                 open = Some(Vec::new());
             }
             // The totals come when the answer is over.
-            TurnEventKind::Usage { step, .. } => {
+            // What was estimated nobody told.
+            TurnEventKind::Usage {
+                step,
+                estimated: false,
+                ..
+            } => {
                 if let Some(last) = steps.last_mut() {
                     last.events.push(Event::Usage(*step));
                 }

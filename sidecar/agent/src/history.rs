@@ -17,12 +17,21 @@ pub struct History {
     models: Vec<String>,
     /// The step's answer is open at the end of `messages`.
     is_open: bool,
+    /// The session's cost cannot be known any more.
+    is_cost_unknown: bool,
+    /// US dollars of the session so far.
+    cost: f64,
 }
 
 impl History {
     /// The messages, oldest first.
     pub fn messages(&self) -> &[Message] {
         &self.messages
+    }
+
+    /// US dollars of the session so far; none when something of it is unknown.
+    pub(crate) fn cost(&self) -> Option<f64> {
+        (!self.is_cost_unknown).then_some(self.cost)
     }
 
     /// The messages as they are sent to `model` (`PROVIDER/MODEL`): what only another model's vendor
@@ -81,12 +90,15 @@ impl History {
                 call_id, envelope, ..
             } => self.result(call_id, envelope),
             TurnEventKind::Ended { .. } => self.is_open = false,
+            TurnEventKind::Usage { session_cost, .. } => match session_cost {
+                Some(cost) => self.cost = *cost,
+                None => self.is_cost_unknown = true,
+            },
             TurnEventKind::Started { .. }
             | TurnEventKind::Plan { .. }
             | TurnEventKind::ToolStarted { .. }
             | TurnEventKind::ToolRunning { .. }
             | TurnEventKind::ToolStaged { .. }
-            | TurnEventKind::Usage { .. }
             | TurnEventKind::Retrying { .. }
             | TurnEventKind::Notice { .. }
             | TurnEventKind::Committed { .. } => {}

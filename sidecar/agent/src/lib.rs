@@ -35,6 +35,7 @@ mod session;
 mod steering;
 mod store;
 mod turn;
+mod usage;
 
 pub use agent::{Agent, AgentError};
 pub use budget::{Budget, BudgetLimit};
@@ -45,6 +46,8 @@ pub use history::History;
 pub use log::{EventLog, EventSink, LogError, NoLog};
 pub use session::{Busy, Ground, Session, TurnInput};
 pub use steering::{
-    AutoCommit, Decision, NoSteering, PendingHunk, Steering, StepContext, StepModel, Verdict,
+    AutoCommit, Decision, Memory, NoSteering, PendingHunk, Steering, StepContext, StepModel,
+    Verdict,
 };
 pub use store::{Past, Recorder, SessionStore};
+pub use usage::ModelFacts;

@@ -117,6 +117,18 @@ impl Session {
         history.messages().to_vec()
     }
 
+    /// Whether nothing was asked yet.
+    pub(crate) fn is_new(&self) -> bool {
+        let history = self.history.lock().unwrap_or_else(PoisonError::into_inner);
+        history.messages().is_empty()
+    }
+
+    /// US dollars of the turns so far; none when something of it is unknown.
+    pub(crate) fn cost(&self) -> Option<f64> {
+        let history = self.history.lock().unwrap_or_else(PoisonError::into_inner);
+        history.cost()
+    }
+
     /// The conversation as it is sent to a model.
     pub(crate) fn told_to(&self, model: &str) -> Vec<Message> {
         let history = self.history.lock().unwrap_or_else(PoisonError::into_inner);

@@ -7,6 +7,8 @@ use futures_util::future::BoxFuture;
 use redline_providers::Provider;
 use serde::{Deserialize, Serialize};
 
+use crate::usage::ModelFacts;
+
 /// Lines of a hunk that a note repeats.
 const MAX_LINES: usize = 12;
 
@@ -15,6 +17,11 @@ pub trait Steering: Send + Sync {
     /// Takes what was decided since the last call, and what the next step runs with. Asked before each step:
     /// a change of mode, model or environment counts from here on, never in the middle of a step.
     fn before_step(&self) -> BoxFuture<'_, StepContext>;
+
+    /// What earlier conversations in this workspace wrote down. Asked once, when a conversation begins.
+    fn memory(&self) -> BoxFuture<'_, Memory> {
+        Box::pin(std::future::ready(Memory::default()))
+    }
 
     /// Waits until an approval or a plan, by its id, is decided, has expired or is void.
     fn decided<'a>(&'a self, _id: &'a str) -> BoxFuture<'a, ()> {
@@ -26,6 +33,15 @@ pub trait Steering: Send + Sync {
     fn commit_edits(&self) -> BoxFuture<'_, Option<AutoCommit>> {
         Box::pin(std::future::ready(None))
     }
+}
+
+/// What agents wrote down in a workspace: material for those who come later, and no more than that.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Memory {
+    /// What every conversation should know; empty when there is nothing.
+    pub text: String,
+    /// Names of the notes that can be read.
+    pub notes: Vec<String>,
 }
 
 /// What became of a turn's own edits that the policy wanted committed.
@@ -69,9 +85,20 @@ pub struct StepModel {
     pub provider: Arc<dyn Provider>,
     /// The vendor's name of the model.
     pub name: String,
+    /// What is known of it now: prices and contexts may be learned while a turn runs.
+    pub facts: Arc<dyn Fn() -> ModelFacts + Send + Sync>,
 }
 
 impl StepModel {
+    /// A model of which nothing is known.
+    pub fn new(provider: Arc<dyn Provider>, name: impl Into<String>) -> Self {
+        Self {
+            provider,
+            name: name.into(),
+            facts: Arc::new(ModelFacts::default),
+        }
+    }
+
     /// `PROVIDER/MODEL`.
     pub fn id(&self) -> String {
         format!("{}/{}", self.provider.name(), self.name)

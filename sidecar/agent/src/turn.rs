@@ -10,22 +10,24 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use redline_providers::{ChatRequest, StopReason, ToolSpec, Usage};
+use redline_providers::{ChatRequest, StopReason, ToolSpec};
 use redline_tools::ErrorCode;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::context::user_message;
-use crate::steering::StepModel;
-use crate::{
-    BudgetLimit, EventSink, Session, TurnEnd, TurnError, TurnEventKind, TurnInput, budget,
-};
+use crate::steering::{Memory, StepModel};
+use crate::usage::{self, Meter};
+use crate::{BudgetLimit, EventSink, Session, TurnEnd, TurnError, TurnEventKind, TurnInput};
 
 use events::Events;
 use step::Step;
 
 /// Steps in a row whose calls were all unusable before the turn gives up on the model.
 const MAX_BAD_STEPS: u32 = 4;
+
+/// How long an endpoint may take to count a prompt.
+const COUNT_PATIENCE: Duration = Duration::from_secs(5);
 
 /// What can end a turn from outside.
 #[derive(Clone)]
@@ -87,7 +89,8 @@ pub(crate) async fn run(
         hints: None,
         input: &input,
         stopped: Arc::default(),
-        usage: Usage::default(),
+        meter: Meter::new(session.cost()),
+        is_cost_told: false,
     };
     let end = AssertUnwindSafe(turn.whole(&mut events)).catch_unwind();
     let end = end.await.unwrap_or_else(|_| TurnEnd::Failed {
@@ -116,7 +119,9 @@ struct Turn<'a> {
     stop: Stop,
     /// Tells running tools that the turn has ended.
     stopped: Arc<AtomicBool>,
-    usage: Usage,
+    meter: Meter,
+    /// The user knows that the limit of money does not hold.
+    is_cost_told: bool,
 }
 
 impl Turn<'_> {
@@ -135,7 +140,7 @@ impl Turn<'_> {
         let mut steps = 0;
         let mut bad_steps = 0;
         loop {
-            if let Some(limit) = self.input.budget.forbids_step(steps, &self.usage) {
+            if let Some(limit) = self.input.budget.forbids_step(steps, &self.meter) {
                 return Err(TurnEnd::Budget { limit });
             }
             steps += 1;
@@ -145,13 +150,6 @@ impl Turn<'_> {
                 model: self.model.id(),
             });
             let step = self.ask(events).await?;
-            budget::add(&mut self.usage, &step.usage);
-            if step.usage != Usage::default() {
-                events.emit(TurnEventKind::Usage {
-                    step: step.usage,
-                    turn: self.usage,
-                });
-            }
             if step.calls.is_empty() {
                 match step.reason {
                     // The vendor paused a long answer; sending it back goes on.
@@ -181,11 +179,16 @@ impl Turn<'_> {
         };
         let note = state.note();
         if step == 1 {
+            let memory = match self.session.is_new() {
+                true => self.memory().await?,
+                false => Memory::default(),
+            };
             let text = user_message(
                 &self.input.prompt,
                 &self.input.context,
                 &state.pending,
                 state.hints.as_deref(),
+                &memory,
             );
             events.emit(TurnEventKind::Asked { text });
         }
@@ -206,6 +209,14 @@ impl Turn<'_> {
         Ok(())
     }
 
+    async fn memory(&self) -> Result<Memory, TurnEnd> {
+        tokio::select! {
+            biased;
+            end = self.stop.wait() => Err(end),
+            memory = self.session.steering.memory() => Ok(memory),
+        }
+    }
+
     fn request(&self) -> ChatRequest {
         let tools = self.session.tools.iter().map(|tool| ToolSpec {
             name: tool.name().to_owned(),
@@ -224,11 +235,15 @@ impl Turn<'_> {
     }
 
     /// One model call, asked again by itself while nothing of it was shown.
-    async fn ask(&self, events: &mut Events) -> Result<Step, TurnEnd> {
+    async fn ask(&mut self, events: &mut Events) -> Result<Step, TurnEnd> {
         let mut retries = 0;
         loop {
-            let stream = self.model.provider.stream(self.request());
+            let mut request = self.request();
+            let estimate = self.model.provider.estimate(&request);
+            request.estimated_prompt_tokens = self.meter.expect(&self.model.id(), estimate);
+            let stream = self.model.provider.stream(request.clone());
             let step = step::run(stream, &self.stop, events).await;
+            self.meter(&request, estimate, &step, events).await;
             if let Some(end) = step.stopped {
                 return Err(end);
             }
@@ -256,6 +271,53 @@ impl Turn<'_> {
                 end = self.stop.wait() => return Err(end),
                 () = tokio::time::sleep(wait) => {}
             }
+        }
+    }
+
+    /// Adds up what a model call took, also one that failed later: the vendor counts it too.
+    async fn meter(
+        &mut self,
+        request: &ChatRequest,
+        estimate: Option<u64>,
+        step: &Step,
+        events: &mut Events,
+    ) {
+        let mut call = usage::Call {
+            model: self.model.id(),
+            estimate,
+            counted: None,
+            told: step.usage,
+            answer_bytes: step.answer_bytes,
+        };
+        if Meter::wants_count(&call) {
+            // Nobody knows that a call was billed which failed, or was stopped, without a word about it.
+            if step.error.is_some() || step.stopped.is_some() {
+                return;
+            }
+            let counted = self.model.provider.count(request);
+            call.counted = tokio::select! {
+                biased;
+                _ = self.stop.wait() => None,
+                // An endpoint that does not count now leaves the estimate.
+                counted = tokio::time::timeout(COUNT_PATIENCE, counted) => {
+                    counted.ok().and_then(Result::ok).flatten()
+                }
+            };
+        }
+        let facts = (self.model.facts)();
+        for told in self.meter.take(&call, facts) {
+            events.emit(told);
+        }
+        if let Some(limit) = self.input.budget.cost
+            && facts.price.is_none()
+            && !self.is_cost_told
+        {
+            self.is_cost_told = true;
+            let model = self.model.id();
+            let text = format!(
+                "What {model} costs is not known, so the limit of {limit} US dollars does not hold; [prices.\"{model}\"] sets it."
+            );
+            events.emit(TurnEventKind::Notice { text });
         }
     }
 

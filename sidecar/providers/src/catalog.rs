@@ -26,6 +26,11 @@ pub(crate) struct Known {
     pub images: bool,
 }
 
+/// Tokens that the context of a model holds, by the built-in table.
+pub fn known_window(model: &str) -> Option<u64> {
+    known(model)?.context_window
+}
+
 /// Looks a model up by the vendor's name, which may be dated (`-2025-08-07`, `-20250929`), be called
 /// the latest, or be headed by a gateway's name for the vendor (`anthropic/`).
 pub(crate) fn known(model: &str) -> Option<&'static Known> {

@@ -56,7 +56,7 @@ mod think;
 
 pub use adapter::{AnswerDecoder, Api, ApiOptions};
 pub use base_url::BaseUrlError;
-pub use catalog::TABLE_DATE;
+pub use catalog::{TABLE_DATE, known_window};
 pub use endpoint::Connection;
 pub use error::{ErrorKind, ProviderError};
 pub use event::{

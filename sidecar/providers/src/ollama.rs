@@ -84,6 +84,12 @@ impl Provider for OllamaProvider {
         self.0.link.close_idle();
     }
 
+    /// What the server was asked for is what it reads, whatever the model was made for.
+    fn window(&self, model: &str) -> Option<u64> {
+        let known = self.0.api.model(model).context;
+        self.0.api.num_ctx.or(known.asked)
+    }
+
     fn models(&self) -> BoxFuture<'_, Result<Vec<ModelInfo>, ProviderError>> {
         Box::pin(self.0.models())
     }

@@ -8,7 +8,7 @@ use futures_util::Stream;
 use futures_util::future::BoxFuture;
 use tokio::sync::mpsc;
 
-use crate::{ChatRequest, Event, ModelInfo, ProviderError};
+use crate::{ChatRequest, Event, ModelInfo, ProviderError, count};
 
 /// One model endpoint. Implementations translate; they do not retry, log prompts or touch files.
 pub trait Provider: Send + Sync {
@@ -31,6 +31,17 @@ pub trait Provider: Send + Sync {
     /// The endpoint does not answer, or not so.
     fn models(&self) -> BoxFuture<'_, Result<Vec<ModelInfo>, ProviderError>> {
         Box::pin(std::future::ready(Ok(Vec::new())))
+    }
+
+    /// Estimates the request's prompt in tokens, rather too low than too high; `None` when nobody reads it.
+    fn estimate(&self, request: &ChatRequest) -> Option<u64> {
+        Some(count::estimate(request))
+    }
+
+    /// Tokens that the context of `model` holds at this endpoint, as far as the adapter itself has learned it.
+    fn window(&self, model: &str) -> Option<u64> {
+        let _ = model;
+        None
     }
 
     /// Asks how many tokens the request's prompt has; `None` when the endpoint does not count.

@@ -129,6 +129,11 @@ impl Provider for ReplayProvider {
         &self.name
     }
 
+    /// Nobody reads it.
+    fn estimate(&self, _: &ChatRequest) -> Option<u64> {
+        None
+    }
+
     fn stream(&self, request: ChatRequest) -> EventStream {
         let recording = Arc::clone(&self.recording);
         EventStream::new(|emitter| async move { recording.play(&request.messages, &emitter).await })

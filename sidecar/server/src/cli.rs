@@ -12,6 +12,7 @@
 mod approvals;
 mod args;
 mod ask;
+mod auth;
 mod client;
 mod decide;
 mod interrupt;
@@ -23,12 +24,14 @@ mod propose;
 mod render;
 mod restore;
 mod review;
+mod secret;
 mod sessions;
 mod setup;
 mod shapes;
 mod show;
 mod terminal;
 mod trust;
+mod usage;
 mod waiting;
 
 use crate::{
@@ -147,6 +150,7 @@ fn run(cli: Cli, terminal: &mut Terminal) -> Result<i32, Failure> {
         Command::Plan { action } => plans::run(context, action),
         Command::Mode { mode } => setup::mode(context, mode),
         Command::Models => setup::models(context),
+        Command::Auth { action } => auth::run(context, action),
         Command::Env(options) => setup::env(context, options),
         Command::Trust { action } => trust::run(context, action),
         Command::Sessions(what) => sessions::sessions(context, what),

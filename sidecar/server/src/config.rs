@@ -12,6 +12,7 @@ mod project;
 mod settings;
 
 use crate::{failure::Failure, paths::Paths};
+use redline_agent::Budget;
 use redline_providers::{Api, Price, Rates};
 use std::{collections::BTreeMap, io, ops::Range, path::Path, time::Duration};
 use toml::{
@@ -22,6 +23,7 @@ use toml::{
 pub use permissions::Permissions;
 pub(crate) use project::width;
 pub use project::{Merged, PROJECT_FILE, ProjectConfig, Waiting};
+pub(crate) use settings::nearest;
 pub use settings::{PRICE_SETTINGS, PROVIDER_SETTINGS, SETTINGS, Setting, template};
 
 /// What the user configured; [`Config::default`] is what no file means.
@@ -35,6 +37,8 @@ pub struct Config {
     pub permissions: Permissions,
     /// The user's own prices, by `PROVIDER/MODEL`.
     pub prices: BTreeMap<String, Price>,
+    /// What one turn may use up.
+    pub budget: Budget,
     /// How long the sidecar stays without a client, turn or job.
     pub idle: Duration,
     /// Least severe records in the log.
@@ -51,6 +55,7 @@ impl Default for Config {
             model: None,
             providers: BTreeMap::new(),
             prices: BTreeMap::new(),
+            budget: Budget::default(),
             permissions: Permissions::default(),
             idle: Duration::from_secs(settings::IDLE_SECONDS),
             log_level: tracing::Level::INFO,
@@ -199,6 +204,7 @@ impl Config {
                     }
                 }
                 "permissions" => config.permissions = reader.permissions(key, value)?,
+                "budget" => config.budget = reader.budget(key, value)?,
                 "prices" => {
                     for (name, table) in reader.table(key, value)? {
                         let price = reader.price(name, table)?;
@@ -367,8 +373,7 @@ impl Reader<'_> {
         })
     }
 
-    /// US dollars for a million tokens.
-    fn dollars(&self, key: &Key<'_>, value: &Value<'_>) -> Result<f64, Failure> {
+    fn dollars(&self, key: &Key<'_>, value: &Value<'_>, unit: &str) -> Result<f64, Failure> {
         let number: Option<f64> = match value.get_ref() {
             DeValue::Integer(number) => number.as_str().parse().ok(),
             DeValue::Float(number) => number.as_str().parse().ok(),
@@ -376,7 +381,27 @@ impl Reader<'_> {
         };
         number
             .filter(|number| number.is_finite() && *number >= 0.0)
-            .ok_or_else(|| self.wrong_type(key, value, "US dollars for a million tokens"))
+            .ok_or_else(|| self.wrong_type(key, value, unit))
+    }
+
+    fn budget(&mut self, name: &Key<'_>, table: &Value<'_>) -> Result<Budget, Failure> {
+        let mut budget = Budget::default();
+        for (key, value) in self.table(name, table)? {
+            match key.get_ref().as_ref() {
+                "steps" => {
+                    let steps = self.above_zero(key, value, "steps")?;
+                    budget.steps = u32::try_from(steps).unwrap_or(u32::MAX);
+                }
+                "tokens" => budget.tokens = Some(self.above_zero(key, value, "tokens")?),
+                "cost" => budget.cost = Some(self.dollars(key, value, "US dollars")?),
+                "minutes" => {
+                    let minutes = self.above_zero(key, value, "minutes")?;
+                    budget.time = Duration::from_secs(minutes.saturating_mul(60));
+                }
+                _ => self.unknown("budget.", key, SETTINGS),
+            }
+        }
+        Ok(budget)
     }
 
     fn price(&mut self, name: &Key<'_>, table: &Value<'_>) -> Result<Price, Failure> {
@@ -384,13 +409,14 @@ impl Reader<'_> {
             let what = format!("[prices.{:?}] is not PROVIDER/MODEL", name.get_ref());
             return Err(self.fault(name.span(), what));
         }
+        const UNIT: &str = "US dollars for a million tokens";
         let (mut input, mut output, mut cache_read, mut cache_write) = (None, None, None, None);
         for (key, value) in self.table(name, table)? {
             match key.get_ref().as_ref() {
-                "input" => input = Some(self.dollars(key, value)?),
-                "output" => output = Some(self.dollars(key, value)?),
-                "cache_read" => cache_read = Some(self.dollars(key, value)?),
-                "cache_write" => cache_write = Some(self.dollars(key, value)?),
+                "input" => input = Some(self.dollars(key, value, UNIT)?),
+                "output" => output = Some(self.dollars(key, value, UNIT)?),
+                "cache_read" => cache_read = Some(self.dollars(key, value, UNIT)?),
+                "cache_write" => cache_write = Some(self.dollars(key, value, UNIT)?),
                 _ => self.unknown("prices.", key, PRICE_SETTINGS),
             }
         }

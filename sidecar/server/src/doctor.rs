@@ -11,8 +11,10 @@ use crate::{
     config::{Config, ProviderKind},
     connect::{self, Attempt, ServedBy},
     crash,
+    env::Env,
     failure::Failure,
     hello::PROTOCOL_VERSION,
+    keys::Keys,
     paths::{Paths, private_folder},
 };
 use redline_workspace::{
@@ -233,13 +235,21 @@ fn model(config: &Config) -> Vec<Check> {
         return vec![of(NAME, Outcome::Warning, found, advice)];
     };
     let mut checks = vec![of(NAME, Outcome::Ok, model.to_string(), "")];
+    let (keys, env) = (Keys::default(), Env::of_process());
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    if let Ok(runtime) = runtime {
+        runtime.block_on(keys.renew(config, &env));
+    }
     for (name, provider) in &config.providers {
-        checks.push(credentials(name, provider));
+        let is_known = keys.of(name, provider, &env).is_some();
+        checks.push(credentials(name, provider, is_known));
     }
     checks
 }
 
-fn credentials(name: &str, provider: &crate::config::ProviderConfig) -> Check {
+fn credentials(name: &str, provider: &crate::config::ProviderConfig, is_known: bool) -> Check {
     const NAME: &str = "provider";
     match (provider.kind, &provider.api_key_env, &provider.file) {
         (ProviderKind::Replay, _, Some(file)) if !file.is_file() => {
@@ -269,7 +279,11 @@ fn credentials(name: &str, provider: &crate::config::ProviderConfig) -> Check {
                     "",
                 );
             }
-            let advice = "set it where the sidecar is started, then end the running one";
+            if is_known {
+                let found = format!("{name}: ready, key in the keyring");
+                return of(NAME, Outcome::Ok, found, "");
+            }
+            let advice = "set it where your editor is started, or run `redline auth set`";
             of(
                 NAME,
                 Outcome::Failed,

@@ -9,6 +9,7 @@ use redline_workspace::{Faults, PrivateStore};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::hubs::{Hubs, HubsOptions, Origin};
+use crate::keys::Keys;
 use crate::models::ConfiguredModels;
 use crate::paths::Paths;
 use crate::setup::Setup;
@@ -18,6 +19,7 @@ use crate::setup::Setup;
 pub struct Host {
     hubs: Arc<Hubs>,
     setup: Arc<Setup>,
+    keys: Arc<Keys>,
 }
 
 impl Host {
@@ -35,15 +37,21 @@ impl Host {
         faults: Option<Arc<dyn Faults>>,
     ) -> Self {
         let setup = Arc::new(Setup::read(paths));
-        let told = Arc::clone(&setup);
+        let keys = Arc::new(Keys::default());
+        let (told, held) = (Arc::clone(&setup), Arc::clone(&keys));
         let configured = Arc::clone(&setup);
         Self {
             setup,
+            keys: Arc::clone(&keys),
             hubs: Hubs::new(HubsOptions {
                 private: Arc::new(PrivateStore::new(paths.state_dir.clone())),
-                models: Arc::new(ConfiguredModels::default()),
+                models: Arc::new(ConfiguredModels::new(keys)),
                 in_process,
-                notices: Arc::new(move || told.notices()),
+                notices: Arc::new(move || {
+                    let mut notices = told.notices();
+                    notices.extend(held.trouble());
+                    notices
+                }),
                 config: Arc::new(move || configured.config()),
                 faults,
             }),
@@ -57,6 +65,7 @@ impl Host {
         W: AsyncWrite + Unpin + Send + 'static,
     {
         self.setup.renew();
+        self.keys.renew(&self.setup.config(), &origin.env).await;
         let hubs = Arc::clone(&self.hubs);
         let reason = crate::lsp::serve_connection(hubs, reader, writer, origin).await;
         tracing::debug!(?reason, "a client has left");

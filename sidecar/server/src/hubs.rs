@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::JoinHandle;
 
 use futures_util::future::BoxFuture;
-use redline_agent::StepModel;
+use redline_agent::{ModelFacts, StepModel};
 use redline_protocol::v1;
 use redline_providers::Provider;
 use redline_workspace::{Faults, PathRules, PrivateStore, job_of_process, uri_to_path};
@@ -35,9 +35,20 @@ pub struct Model {
     pub provider: Arc<dyn Provider>,
     /// The vendor's name of it.
     pub name: String,
+    /// What is known of it now.
+    pub facts: Arc<dyn Fn() -> ModelFacts + Send + Sync>,
 }
 
 impl Model {
+    /// A model of which nothing is known.
+    pub fn new(provider: Arc<dyn Provider>, name: impl Into<String>) -> Self {
+        Self {
+            provider,
+            name: name.into(),
+            facts: Arc::new(ModelFacts::default),
+        }
+    }
+
     /// `PROVIDER/MODEL`.
     pub fn id(&self) -> String {
         format!("{}/{}", self.provider.name(), self.name)
@@ -48,6 +59,7 @@ impl Model {
         StepModel {
             provider: Arc::clone(&self.provider),
             name: self.name.clone(),
+            facts: Arc::clone(&self.facts),
         }
     }
 }
@@ -82,6 +94,12 @@ pub trait Models: Send + Sync {
 
     /// What can be named, the configured one first: endpoints and local servers are asked.
     fn list(&self, config: Arc<Config>, env: &Env) -> BoxFuture<'static, v1::ListModelsResult>;
+
+    /// Finds out what is not known of a model, where its endpoint may say it; none when there is nothing to ask.
+    fn learn(&self, model: &Model) -> Option<BoxFuture<'static, ()>> {
+        let _ = model;
+        None
+    }
 
     /// Keys that are known, by the names of their variables: they are masked wherever text is kept or shown.
     fn secrets(&self, config: &Config, env: &Env) -> BTreeMap<String, String>;

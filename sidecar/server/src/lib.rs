@@ -18,6 +18,7 @@
 //! - [`lsp`]: one connection, from bytes to a hub's events and back
 //! - `setup`: what the user has set up, as it is now; [`mod@env`]: the environment of a client
 //! - `project`: what came with a project, and whether the user trusts it
+//! - `keys`: keys of endpoints, from the keyring of the operating system
 //! - `models`: from the configuration to a provider; `clock`: time and ids
 //! - [`config`], [`paths`], [`log`], [`crash`]: what belongs to the user
 //! - [`doctor`], [`demo`]: the set-up checked, the product shown
@@ -39,6 +40,7 @@ pub mod hello;
 pub mod host;
 mod hub;
 pub mod hubs;
+mod keys;
 pub mod log;
 pub mod lsp;
 mod models;

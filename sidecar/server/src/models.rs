@@ -4,6 +4,7 @@
 //! recording that is played when nothing is configured.
 //! Must not know: sessions and turns.
 
+mod facts;
 mod list;
 mod opened;
 
@@ -14,38 +15,62 @@ use futures_util::future::BoxFuture;
 use redline_protocol::v1;
 use redline_providers::registry::{LOCAL_SERVERS, LocalKind};
 use redline_providers::replay::{Recording, ReplayProvider};
-use redline_providers::{Api, ApiOptions, Connection, HttpOptions, Secret};
+use redline_providers::{Api, ApiOptions, ChatRequest, Connection, HttpOptions, Secret};
 
 use crate::config::{BUILT_IN_MODEL, Config, ModelRef, ProviderConfig, ProviderKind};
 use crate::env::Env;
 use crate::failure::Failure;
 use crate::hubs::{Model, Models};
+use crate::keys::Keys;
+use facts::Told;
 use opened::{Opened, Parts};
 
 /// The recording that is built in: it shows the product with no key and no network.
 const BUILT_IN: &str = include_str!("../demo/recording.jsonl");
 
 /// The models that a configuration names.
-#[derive(Default)]
 pub(crate) struct ConfiguredModels {
+    keys: Arc<Keys>,
     opened: Opened,
+    told: Told,
+}
+
+impl ConfiguredModels {
+    /// Models whose keys are among `keys`, where the environment does not have them.
+    pub(crate) fn new(keys: Arc<Keys>) -> Self {
+        Self {
+            keys,
+            opened: Opened::default(),
+            told: Told::default(),
+        }
+    }
 }
 
 impl Models for ConfiguredModels {
     fn open(&self, config: &Config, wanted: Option<&str>, env: &Env) -> Result<Model, Failure> {
-        open(config, wanted, env, &self.opened)
+        let model = open(config, wanted, env, &self.keys, &self.opened)?;
+        // The name that a recording is given says nothing of what it costs.
+        let is_recorded = model.provider.estimate(&ChatRequest::default()).is_none();
+        Ok(match is_recorded {
+            true => model,
+            false => Model {
+                facts: self.told.facts_of(config, &model.provider, &model.name),
+                ..model
+            },
+        })
     }
 
     fn list(&self, config: Arc<Config>, env: &Env) -> BoxFuture<'static, v1::ListModelsResult> {
-        Box::pin(list::list(config, env.clone()))
+        let (keys, told) = (Arc::clone(&self.keys), self.told.clone());
+        Box::pin(list::list(config, env.clone(), keys, told))
+    }
+
+    fn learn(&self, model: &Model) -> Option<BoxFuture<'static, ()>> {
+        self.told.learn(model)
     }
 
     fn secrets(&self, config: &Config, env: &Env) -> BTreeMap<String, String> {
-        let names = config.providers.values();
-        let names = names.filter_map(|provider| provider.api_key_env.as_ref());
-        names
-            .filter_map(|name| Some((name.clone(), env.get(name)?.to_owned())))
-            .collect()
+        self.keys.all(config, env)
     }
 }
 
@@ -58,6 +83,7 @@ fn open(
     config: &Config,
     wanted: Option<&str>,
     env: &Env,
+    keys: &Keys,
     opened: &Opened,
 ) -> Result<Model, Failure> {
     if let Some(fault) = &config.fault {
@@ -96,16 +122,13 @@ fn open(
             connection,
             options: ApiOptions::default(),
         };
-        return Ok(Model {
-            provider: opened.get(parts)?,
-            name: chosen.model.clone(),
-        });
+        return Ok(Model::new(opened.get(parts)?, chosen.model.clone()));
     };
     match provider.kind {
-        ProviderKind::Api(api) => Ok(Model {
-            provider: opened.get(endpoint(env, &chosen, api, provider)?)?,
-            name: chosen.model.clone(),
-        }),
+        ProviderKind::Api(api) => Ok(Model::new(
+            opened.get(endpoint(env, keys, &chosen, api, provider)?)?,
+            chosen.model.clone(),
+        )),
         ProviderKind::Replay => replay(&chosen, provider),
     }
 }
@@ -113,14 +136,15 @@ fn open(
 fn built_in() -> Result<Model, Failure> {
     let recording = Recording::parse("the built-in recording", BUILT_IN)
         .map_err(|error| Failure::internal(error.to_string()))?;
-    Ok(Model {
-        provider: Arc::new(ReplayProvider::new("replay", recording)),
-        name: "demo".to_owned(),
-    })
+    Ok(Model::new(
+        Arc::new(ReplayProvider::new("replay", recording)),
+        "demo".to_owned(),
+    ))
 }
 
 fn endpoint(
     env: &Env,
+    keys: &Keys,
     chosen: &ModelRef,
     api: Api,
     provider: &ProviderConfig,
@@ -133,22 +157,18 @@ fn endpoint(
             "set base_url to where it answers, such as http://127.0.0.1:1234/v1",
         )
     })?;
-    let api_key = match &provider.api_key_env {
-        None => None,
-        Some(name) => {
-            let value = env.get(name).ok_or_else(|| {
-                Failure::new(
-                    "PROVIDER",
-                    format!(
-                        "the key of `{}` is missing: {name} is not set",
-                        chosen.provider
-                    ),
-                    format!("set {name} where your editor or this command is started"),
-                )
-            })?;
-            Some(Secret::new(value.to_owned()))
-        }
-    };
+    let api_key = keys.of(&chosen.provider, provider, env);
+    if let (None, Some(name)) = (&api_key, &provider.api_key_env) {
+        let provider = &chosen.provider;
+        return Err(Failure::new(
+            "PROVIDER",
+            format!("the key of `{provider}` is missing: {name} is not set, and no keyring has it"),
+            format!(
+                "set {name} where your editor or this command is started, or run `redline auth set {provider}`"
+            ),
+        ));
+    }
+    let api_key = api_key.map(Secret::new);
     Ok(Parts {
         api,
         connection: connection(&chosen.provider, base_url, api_key, env),
@@ -214,10 +234,10 @@ fn replay(chosen: &ModelRef, provider: &ProviderConfig) -> Result<Model, Failure
             "correct the recording",
         )
     })?;
-    Ok(Model {
-        provider: Arc::new(ReplayProvider::new(chosen.provider.clone(), recording)),
-        name: chosen.model.clone(),
-    })
+    Ok(Model::new(
+        Arc::new(ReplayProvider::new(chosen.provider.clone(), recording)),
+        chosen.model.clone(),
+    ))
 }
 
 /// The recording is the user's own file, named in the user's own configuration.
@@ -243,19 +263,21 @@ mod tests {
             api_key_env = "SESSION_KEY"
         "#;
         let config = Config::parse(text, Path::new("config.toml")).unwrap();
-        let opened = Opened::default();
-        let missing = open(&config, None, &Env::default(), &opened).err().unwrap();
+        let (keys, opened) = (Keys::default(), Opened::default());
+        let missing = open(&config, None, &Env::default(), &keys, &opened)
+            .err()
+            .unwrap();
         assert_eq!(missing.code, "PROVIDER");
         assert!(missing.message.contains("SESSION_KEY"), "{missing:?}");
         let named = BTreeMap::from([("SESSION_KEY".to_owned(), "k".to_owned())]);
         let env = Env::from(named);
-        let first = open(&config, None, &env, &opened).unwrap();
+        let first = open(&config, None, &env, &keys, &opened).unwrap();
         assert_eq!(first.name, "m");
         // What it learned and its connections serve the next turn; another key is another adapter.
-        let second = open(&config, None, &env, &opened).unwrap();
+        let second = open(&config, None, &env, &keys, &opened).unwrap();
         assert!(Arc::ptr_eq(&first.provider, &second.provider));
         let other = BTreeMap::from([("SESSION_KEY".to_owned(), "l".to_owned())]);
-        let third = open(&config, None, &Env::from(other), &opened).unwrap();
+        let third = open(&config, None, &Env::from(other), &keys, &opened).unwrap();
         assert!(!Arc::ptr_eq(&first.provider, &third.provider));
     }
 }

@@ -17,6 +17,8 @@ const TOOLS: &[(&str, &str)] = &[
     ("luacheck", "lua-check"),
     ("chromium", "chromium fonts-dejavu-core"),
     ("unzip", "unzip"),
+    ("dbus-daemon", "dbus"),
+    ("gnome-keyring-daemon", "gnome-keyring"),
 ];
 
 /// Installs what is missing.

@@ -857,6 +857,7 @@
 ---@field used? integer Tokens that the conversation takes in the model's context now.
 ---@field size? integer Tokens that the model's context holds.
 ---@field cost? redline.Cost Of the session.
+---@field _turnCost? redline.Cost Of the turn.
 ---@field _inputTokens integer Prompt tokens of the turn, cached ones included.
 ---@field _cachedTokens integer Of these, read from the vendor's cache.
 ---@field _outputTokens integer Answer tokens of the turn, reasoning included.

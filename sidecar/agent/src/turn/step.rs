@@ -43,6 +43,8 @@ pub(super) struct Step {
     pub(super) stopped: Option<TurnEnd>,
     /// It said something, or called a tool.
     pub(super) is_answer: bool,
+    /// Bytes of text, reasoning and calls.
+    pub(super) answer_bytes: u64,
 }
 
 /// Reads a stream to its end, or to the end of the turn.
@@ -54,6 +56,7 @@ pub(super) async fn run(mut stream: EventStream, stop: &Stop, events: &mut Event
         error: None,
         stopped: None,
         is_answer: false,
+        answer_bytes: 0,
     };
     let mut open = BTreeSet::new();
     loop {
@@ -108,13 +111,17 @@ impl Step {
         match event {
             Event::Text { text } => {
                 self.is_answer = true;
+                self.answer_bytes += text.len() as u64;
                 events.emit(TurnEventKind::Text { text });
             }
-            Event::Reasoning { kind, text, replay } => events.emit(TurnEventKind::Reasoning {
-                reasoning: kind,
-                text,
-                replay,
-            }),
+            Event::Reasoning { kind, text, replay } => {
+                self.answer_bytes += text.len() as u64;
+                events.emit(TurnEventKind::Reasoning {
+                    reasoning: kind,
+                    text,
+                    replay,
+                });
+            }
             Event::ToolCallStarted { id, name } => {
                 open.insert((id.clone(), name.clone()));
                 events.emit(TurnEventKind::ToolStarted {
@@ -123,7 +130,7 @@ impl Step {
                 });
             }
             // A call is shown when it has arrived whole.
-            Event::ToolCallDelta { .. } => {}
+            Event::ToolCallDelta { fragment, .. } => self.answer_bytes += fragment.len() as u64,
             Event::ToolCallReady(call) => self.call(Call::Tool(call), None, events),
             Event::Edit { call, path, op } => {
                 let meant = Meant::Edit {

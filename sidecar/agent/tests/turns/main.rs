@@ -12,9 +12,11 @@ mod calls;
 mod flow;
 mod frames;
 mod limits;
+mod memory;
 mod resume;
 #[path = "../../../providers/tests/streams/server.rs"]
 mod server;
+mod spending;
 mod staged;
 mod stopping;
 mod support;

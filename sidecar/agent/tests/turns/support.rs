@@ -103,10 +103,7 @@ pub fn session(view: &Arc<FolderView>) -> Arc<Session> {
 
 /// A model of a provider.
 pub fn model(provider: Arc<dyn Provider>, name: &str) -> StepModel {
-    StepModel {
-        provider,
-        name: name.to_owned(),
-    }
+    StepModel::new(provider, name)
 }
 
 /// A sink that hands each event on, and the events.

@@ -108,6 +108,11 @@ pub(crate) enum Command {
     },
     /// List the models that can be asked, and whether they answer
     Models,
+    /// Look after the keys of endpoints in the keyring of the operating system
+    Auth {
+        #[command(subcommand)]
+        action: Option<AuthAction>,
+    },
     /// List the variables that agents' commands run with, or change some
     Env(Env),
     /// List what of a project's own files would widen what may happen here, and trust it or not
@@ -304,6 +309,25 @@ pub(crate) struct Env {
     /// A variable to take out
     #[arg(long, value_name = "NAME")]
     pub(crate) unset: Vec<String>,
+}
+
+/// What can be done about keys.
+#[derive(Debug, Subcommand)]
+pub(crate) enum AuthAction {
+    /// Say for each endpoint where its key comes from
+    Status,
+    /// Keep a key, read from standard input: typed unseen on a terminal, else the first line
+    Set {
+        /// The NAME of a [providers.NAME] table
+        #[arg(value_name = "PROVIDER")]
+        provider: String,
+    },
+    /// Forget a key
+    Remove {
+        /// The NAME of a [providers.NAME] table
+        #[arg(value_name = "PROVIDER")]
+        provider: String,
+    },
 }
 
 /// What can be done about trust.

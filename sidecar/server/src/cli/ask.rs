@@ -10,6 +10,7 @@ use super::{
     shapes::{self, snake},
     show::{get, status_of},
     terminal::{Paint, Style, clean, clean_lines, fit},
+    usage,
     waiting::{Left, Patience, Waiting},
 };
 use crate::{
@@ -20,7 +21,7 @@ use redline_protocol::v1::{
     ContentBlock, ErrorInfo, LoadSessionParams, LoadSessionResult, Mode, NewSessionParams,
     NewSessionResult, Position, PromptContext, PromptParams, PromptResult, Range, SessionState,
     SessionUpdate, SessionUpdateNotification, SetModeParams, SetModeResult, StateUpdate,
-    StopReason, ToolCallContent, ToolCallStatus, ToolCallUpdate, Transaction, method,
+    StopReason, ToolCallContent, ToolCallStatus, ToolCallUpdate, Transaction, UsageUpdate, method,
 };
 use serde_json::json;
 use std::{
@@ -142,7 +143,7 @@ fn carried_out(context: &mut Context<'_>, prompt: &PromptResult) -> i32 {
 struct Turn {
     text: String,
     transactions: Vec<String>,
-    usage: Option<(u64, u64)>,
+    usage: Option<UsageUpdate>,
     end: Option<(StopReason, Option<ErrorInfo>)>,
     /// Something waits for a decision that may not have been asked for yet.
     waits: bool,
@@ -177,7 +178,7 @@ impl Turn {
                 self.transactions.push(transaction_id);
             }
             SessionUpdate::UsageUpdate(usage) => {
-                self.usage = Some((usage.input_tokens, usage.output_tokens));
+                self.usage = Some(usage);
             }
             SessionUpdate::StateUpdate(StateUpdate {
                 state: SessionState::RequiresAction,
@@ -316,9 +317,7 @@ fn finish(
             "turn": prompt.turn_id,
             "text": turn.text,
             "transaction": found.first().map(shapes::Transaction::from),
-            "usage": turn.usage.map(|(input, output)| json!({
-                "input_tokens": input, "output_tokens": output,
-            })),
+            "usage": turn.usage.as_ref().map(usage::json),
             "end": end_word(reason),
             "error": failed,
         }));
@@ -335,7 +334,13 @@ fn finish(
         context.terminal.say(&text);
     }
     match failed {
-        None => Ok(exit::DONE),
+        None => {
+            if let Some(usage) = &turn.usage {
+                let line = context.terminal.paint.text(Style::Dim, &usage::line(usage));
+                context.terminal.say(&format!("{line}\n"));
+            }
+            Ok(exit::DONE)
+        }
         Some(failure) => Err(failure),
     }
 }

@@ -10,7 +10,7 @@
 //! | `permissions.allow`, `model` | waits | added; as it says |
 //! | `providers.NAME` (addresses, names of keys) | waits | added, never in the place of the user's own of that name |
 //! | `servers`, `hooks`, `commands` | waits | for whoever reads them |
-//! | `sidecar`, `log`, `sandbox`, `env` | not read | not read |
+//! | `sidecar`, `log`, `sandbox`, `env`, `budget`, `prices` | not read | not read |
 //!
 //! Owns the merge, which is pure. Must not know how the file is found, or where trust is kept.
 
@@ -30,7 +30,7 @@ pub const PROJECT_FILE: &str = "redline.toml";
 const STARTING: &[&str] = &["servers", "hooks", "commands"];
 
 /// Tables that are the user's alone.
-const USERS: &[&str] = &["env", "sandbox", "sidecar", "log"];
+const USERS: &[&str] = &["env", "sandbox", "sidecar", "log", "budget", "prices"];
 
 /// What a project's file says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

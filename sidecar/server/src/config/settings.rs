@@ -67,6 +67,30 @@ pub const SETTINGS: &[Setting] = &[
         doc: "One table for each model whose price the built-in table lacks or has wrong, [prices.\"PROVIDER/MODEL\"].",
     },
     Setting {
+        key: "budget.steps",
+        takes: "a number",
+        default: "60",
+        doc: "How often a turn may ask the model.",
+    },
+    Setting {
+        key: "budget.tokens",
+        takes: "tokens",
+        default: "no limit",
+        doc: "How many tokens a turn may use, in and out, over all its steps.",
+    },
+    Setting {
+        key: "budget.cost",
+        takes: "US dollars",
+        default: "no limit",
+        doc: "What a turn may cost. It holds for models whose price is known, and no further step begins above it.",
+    },
+    Setting {
+        key: "budget.minutes",
+        takes: "minutes",
+        default: "30",
+        doc: "How long a turn may take, without the time in which it waits for you.",
+    },
+    Setting {
         key: "sidecar.idle_seconds",
         takes: "seconds",
         default: "300",
@@ -238,7 +262,7 @@ pub fn template() -> String {
 }
 
 /// The known name that `name` is most likely a typing error of.
-pub(super) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     known
         .map(|candidate| (distance(name, candidate), candidate))
         .min_by_key(|(distance, _)| *distance)

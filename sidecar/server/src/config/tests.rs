@@ -51,6 +51,11 @@ api_key_env = "LOCAL_KEY"
 [providers.rec]
 api = "replay"
 file = "turn.json"
+[budget]
+steps = 5
+tokens = 1000
+cost = 0.5
+minutes = 2
 [sidecar]
 idle_seconds = 7
 [log]
@@ -70,6 +75,12 @@ level = "debug"
     assert_eq!(
         config.providers["rec"].file.as_deref(),
         Some(Path::new("/c/turn.json"))
+    );
+    let budget = config.budget;
+    assert_eq!((budget.steps, budget.tokens), (5, Some(1000)));
+    assert_eq!(
+        (budget.cost, budget.time),
+        (Some(0.5), Duration::from_secs(120))
     );
     assert_eq!(config.idle, Duration::from_secs(7));
     assert_eq!(config.log_level, tracing::Level::DEBUG);
@@ -193,6 +204,12 @@ fn errors_name_file_and_line() {
         ("[sidecar]\nidle_seconds = 0", "/c/config.toml:2", "above 0"),
         ("[log]\nlevel = \"loud\"", "/c/config.toml:2", "loud"),
         ("log = 1", "/c/config.toml:1", "wants a table"),
+        (
+            "[budget]\ncost = \"5\"",
+            "/c/config.toml:2",
+            "wants US dollars",
+        ),
+        ("[budget]\nsteps = 0", "/c/config.toml:2", "above 0"),
     ] {
         let failure = parse(text).unwrap_err();
         assert_eq!(failure.code, "INVALID_ARGUMENTS");

@@ -73,6 +73,7 @@ impl Hub {
                 host.clone(),
                 gate,
                 self.project_files.clone(),
+                self.workspace.notes(),
             )),
             log: recorder.clone(),
         };

@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use redline_agent::{AutoCommit, Decision, PendingHunk, Steering, StepContext, Verdict};
+use redline_agent::{AutoCommit, Decision, Memory, PendingHunk, Steering, StepContext, Verdict};
 use redline_edits::{HunkId, HunkState};
 use redline_tools::gate::{GateHost, Mode, SessionGate, Standing, Verdict as Ruling, Workflow};
-use redline_workspace::Transaction;
+use redline_workspace::{NoteName, Notes, Transaction};
 use tokio::sync::oneshot;
 
 use super::Hub;
@@ -28,6 +28,7 @@ pub(super) struct HubSteering {
     host: Arc<SessionHost>,
     gate: Arc<SessionGate>,
     files: ProjectFiles,
+    notes: Notes,
 }
 
 impl HubSteering {
@@ -37,6 +38,7 @@ impl HubSteering {
         host: Arc<SessionHost>,
         gate: Arc<SessionGate>,
         files: ProjectFiles,
+        notes: Notes,
     ) -> Self {
         Self {
             hub,
@@ -44,6 +46,7 @@ impl HubSteering {
             host,
             gate,
             files,
+            notes,
         }
     }
 
@@ -98,6 +101,22 @@ impl Steering for HubSteering {
             context.await.unwrap_or_default()
         }
         .boxed()
+    }
+
+    fn memory(&self) -> BoxFuture<'_, Memory> {
+        let notes = self.notes.clone();
+        // Reading blocks. A store that is not the user's own says nothing.
+        let read = tokio::task::spawn_blocking(move || Memory {
+            text: match notes.read(&NoteName::Memory) {
+                Ok(memory) => memory.map(|memory| memory.text).unwrap_or_default(),
+                Err(error) => {
+                    tracing::info!(%error, "the memory was not read");
+                    String::new()
+                }
+            },
+            notes: notes.list().unwrap_or_default(),
+        });
+        async move { read.await.unwrap_or_default() }.boxed()
     }
 
     fn decided<'a>(&'a self, id: &'a str) -> BoxFuture<'a, ()> {

@@ -149,6 +149,7 @@ impl Hub {
         place: Option<&v1::PromptContext>,
     ) -> Result<v1::PromptResult, Failure> {
         let context = self.prompt_context(client, place);
+        let budget = self.config().budget;
         let turn_id = self.new_id("turn_");
         let hub = self.handle.clone();
         let active = Active::new(&self.active_turns);
@@ -164,6 +165,7 @@ impl Hub {
         let title = title_of(&text);
         let mut input = TurnInput::new(turn_id.clone(), text, conversation.model.step());
         input.context = context;
+        input.budget = budget;
         let token = ProgressToken::String(format!("redline/{turn_id}"));
         conversation.running = Some(Running {
             turn_id: turn_id.clone(),
@@ -173,6 +175,9 @@ impl Hub {
             narrator: Narrator::new(turn_id.clone()),
             transaction: None,
         });
+        if let Some(learning) = self.process.models.learn(&conversation.model) {
+            self.runtime.spawn(learning);
+        }
         let session = Arc::clone(&conversation.session);
         let mode = conversation.mode;
         let of = session_id.to_owned();

@@ -10,7 +10,7 @@ use redline_protocol::v1::{
     self, ContentBlock, NoticeLevel, PlanContent, PlanEntry, PlanEntryPriority, PlanEntryStatus,
     SessionState, SessionUpdate, StopReason, ToolCallContent, ToolCallStatus, ToolKind,
 };
-use redline_providers::{PlanStep, Usage};
+use redline_providers::PlanStep;
 use redline_tools::{Envelope, ErrorCode};
 use serde_json::Value;
 
@@ -159,7 +159,25 @@ impl Narrator {
                 envelope,
             } => finished(call_id, tool, title, *status, envelope),
             TurnEventKind::Plan { steps } => plan(&self.turn_id, steps),
-            TurnEventKind::Usage { step, turn } => usage(step, turn),
+            TurnEventKind::Usage {
+                step: _,
+                turn,
+                used,
+                size,
+                turn_cost,
+                session_cost,
+                estimated,
+            } => SessionUpdate::UsageUpdate(v1::UsageUpdate {
+                used: *used,
+                size: *size,
+                cost: dollars(*session_cost),
+                turn_cost: dollars(*turn_cost),
+                input_tokens: turn.input,
+                cached_tokens: turn.input_cached,
+                output_tokens: turn.output,
+                reasoning_tokens: turn.output_reasoning,
+                estimated: *estimated,
+            }),
             TurnEventKind::Told { text } => SessionUpdate::Decisions { text: text.clone() },
             TurnEventKind::Notice { text } => notice(NoticeLevel::Info, text.clone()),
             TurnEventKind::Retrying { wait_ms, error, .. } => {
@@ -188,6 +206,7 @@ pub(crate) fn stop_reason(end: &TurnEnd) -> StopReason {
         TurnEnd::Budget { limit } => match limit {
             BudgetLimit::Steps => StopReason::MaxTurnRequests,
             BudgetLimit::Tokens => StopReason::MaxTokens,
+            BudgetLimit::Cost => StopReason::MaxCost,
             BudgetLimit::Time => StopReason::Timeout,
         },
         TurnEnd::Failed { error } if error.kind.as_deref() == Some("refusal") => {
@@ -337,14 +356,11 @@ fn plan(turn_id: &str, steps: &[PlanStep]) -> SessionUpdate {
     }
 }
 
-fn usage(step: &Usage, turn: &Usage) -> SessionUpdate {
-    SessionUpdate::UsageUpdate(v1::UsageUpdate {
-        used: Some(step.input + step.output),
-        input_tokens: turn.input,
-        cached_tokens: turn.input_cached,
-        output_tokens: turn.output,
-        reasoning_tokens: turn.output_reasoning,
-        ..v1::UsageUpdate::default()
+fn dollars(amount: Option<f64>) -> Option<v1::Cost> {
+    let amount = amount?;
+    Some(v1::Cost {
+        amount,
+        currency: "USD".to_owned(),
     })
 }
 
@@ -354,7 +370,8 @@ fn ended(end: &TurnEnd) -> SessionUpdate {
         TurnEnd::Budget { limit } => Some(v1::ErrorInfo {
             code: "TIMEOUT".to_owned(),
             message: format!("the turn's limit of {limit:?} is reached").to_lowercase(),
-            hint: "ask for less at once, or go on with another prompt".to_owned(),
+            hint: "ask for less at once, go on with another prompt, or raise it in [budget]"
+                .to_owned(),
             retryable: true,
         }),
         TurnEnd::Completed | TurnEnd::Cancelled | TurnEnd::Interrupted => None,

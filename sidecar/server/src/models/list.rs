@@ -11,13 +11,20 @@ use redline_providers::registry::{
 };
 use redline_providers::{ApiOptions, ModelInfo, Secret};
 
+use super::facts::Told;
 use super::opened::Parts;
 use super::{connection, options};
 use crate::config::{BUILT_IN_MODEL, Config, ProviderKind};
 use crate::env::Env;
+use crate::keys::Keys;
 
 /// Asks every configured endpoint, and the local servers that run at their usual ports.
-pub(super) async fn list(config: Arc<Config>, env: Env) -> v1::ListModelsResult {
+pub(super) async fn list(
+    config: Arc<Config>,
+    env: Env,
+    keys: Arc<Keys>,
+    told: Told,
+) -> v1::ListModelsResult {
     let mut listed = Listed {
         configured: config.model_name(),
         models: Vec::new(),
@@ -26,7 +33,7 @@ pub(super) async fn list(config: Arc<Config>, env: Env) -> v1::ListModelsResult 
     listed.recorded(BUILT_IN_MODEL);
     let mut candidates = Vec::new();
     for name in config.providers.keys() {
-        candidates.extend(listed.candidate(&config, name, &env));
+        candidates.extend(listed.candidate(&config, name, &env, &keys));
     }
     let (mut asked, found) = tokio::join!(
         survey(candidates, Limits::default()),
@@ -38,6 +45,9 @@ pub(super) async fn list(config: Arc<Config>, env: Env) -> v1::ListModelsResult 
     let local: Vec<Candidate> = local.collect();
     asked.extend(survey(local, Limits::default()).await);
     for endpoint in asked {
+        if let Ok(models) = &endpoint.models {
+            told.note(&endpoint.name, models);
+        }
         listed.take(endpoint);
     }
     listed.finish()
@@ -50,7 +60,13 @@ struct Listed {
 }
 
 impl Listed {
-    fn candidate(&mut self, config: &Config, name: &str, env: &Env) -> Option<Candidate> {
+    fn candidate(
+        &mut self,
+        config: &Config,
+        name: &str,
+        env: &Env,
+        keys: &Keys,
+    ) -> Option<Candidate> {
         let provider = config.providers.get(name)?;
         let ProviderKind::Api(api) = provider.kind else {
             let recorded = match &config.model {
@@ -61,10 +77,10 @@ impl Listed {
             return None;
         };
         let variable = provider.api_key_env.as_deref();
-        let key = variable.and_then(|name| env.get(name));
+        let key = keys.of(name, provider, env);
         let missing = variable.filter(|_| key.is_none()).map(str::to_owned);
         let base_url = provider.base_url.as_deref().or(api.default_base_url());
-        let key = key.map(|key| Secret::new(key.to_owned()));
+        let key = key.map(Secret::new);
         let parts = Parts {
             api,
             connection: connection(name, base_url?, key, env),

@@ -33,10 +33,8 @@ impl Models for Recorded {
     fn open(&self, _: &Config, wanted: Option<&str>, _: &Env) -> Result<Model, Failure> {
         let recording = Recording::parse("test", &self.0).unwrap();
         let name = wanted.unwrap_or("replay/one").rsplit('/').next().unwrap();
-        Ok(Model {
-            provider: Arc::new(ReplayProvider::new("replay", recording)),
-            name: name.to_owned(),
-        })
+        let provider = Arc::new(ReplayProvider::new("replay", recording));
+        Ok(Model::new(provider, name))
     }
 
     fn list(&self, _: Arc<Config>, _: &Env) -> BoxFuture<'static, v1::ListModelsResult> {
@@ -535,4 +533,44 @@ async fn sessions_fork_and_are_put_away() {
     let export = json!({"turnId": first["turnId"]});
     let exported = client.ask("redline/turn/export", export).await.unwrap();
     assert!(exported["content"].as_str().unwrap().contains("One."));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_one_conversation_writes_down_the_next_begins_with() {
+    let project = Project::new(&[
+        call(
+            "workspace_notes",
+            json!({"action": "write", "name": "memory", "text": "Tests run with just."}),
+        ),
+        results(),
+        ends(),
+    ]);
+    let hubs = project.sidecar();
+    let mut client = Client::connect(&hubs, project.root(), conversing()).await;
+    client.prompt("Remember it").await;
+    client.turn().await;
+    let told = |state: &Path| {
+        let mut told = 0;
+        let mut folders = vec![state.to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                match path.is_dir() {
+                    true => folders.push(path),
+                    false => {
+                        let text = std::fs::read(&path).unwrap();
+                        told += String::from_utf8_lossy(&text)
+                            .matches("Material to weigh")
+                            .count();
+                    }
+                }
+            }
+        }
+        told
+    };
+    assert_eq!(told(project.state.path()), 0, "there was nothing yet");
+    client.ask("redline/session/new", json!({})).await.unwrap();
+    client.prompt("Go on").await;
+    client.turn().await;
+    assert_eq!(told(project.state.path()), 1);
 }
