@@ -156,7 +156,8 @@ const GIT_NETWORK: &[&str] = &[
     "annex",
 ];
 
-/// Programs that work in the folder where they are started, by what they are for.
+/// Programs that work in the folder where they are started, by what they are for. An interpreter is none of them: it is for
+/// whatever the file says that it is given, as the file is when it runs by itself.
 const LOCAL: &[&str] = &[
     "ant",
     "babel",
@@ -186,7 +187,6 @@ const LOCAL: &[&str] = &[
     "gradlew",
     "isort",
     "jasmine",
-    "java",
     "javac",
     "jest",
     "just",
@@ -201,20 +201,14 @@ const LOCAL: &[&str] = &[
     "mvnw",
     "mypy",
     "ninja",
-    "node",
     "patch",
-    "perl",
-    "php",
     "prettier",
     "pylint",
     "pyright",
     "pytest",
-    "python",
-    "python3",
     "rm",
     "rmdir",
     "rollup",
-    "ruby",
     "ruff",
     "rustc",
     "rustfmt",
@@ -234,16 +228,10 @@ const LOCAL: &[&str] = &[
     "webpack",
     "zip",
     "zig",
-    "deno",
-    "bun",
     "tox",
     "nox",
     "rspec",
     "phpunit",
-    "sh",
-    "bash",
-    "dash",
-    "zsh",
 ];
 
 /// Programs with some subcommands that stay inside.
