@@ -2,6 +2,7 @@
 
 mod assemble;
 mod calls;
+mod details;
 mod request;
 mod server;
 mod wire;

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::calls::Calls;
+use super::details::ReasoningDetails;
 use super::wire::{CallFragment, Chunk, Content, Delta};
 use crate::draft::{Draft, Outcome, interrupted};
 use crate::stream::{Assemble, End, Progress};
@@ -16,6 +17,7 @@ use crate::{
 pub(crate) struct Assembler {
     draft: Draft,
     calls: Calls,
+    details: ReasoningDetails,
     splitter: Splitter,
     finish_reason: Option<String>,
     saw_done: bool,
@@ -82,6 +84,7 @@ impl Assembler {
         Self {
             draft: Draft::new(request),
             calls: Calls::default(),
+            details: ReasoningDetails::default(),
             splitter: Splitter::default(),
             finish_reason: None,
             saw_done: false,
@@ -117,6 +120,7 @@ impl Assembler {
             self.draft
                 .reasoning(ReasoningKind::Raw, reasoning, None, out);
         }
+        self.details.push(delta.reasoning_details);
         if !text.is_empty() {
             self.splitter.push(&text, &mut self.draft, out);
         }
@@ -128,9 +132,8 @@ impl Assembler {
         }
         if let Some(function) = delta.function_call {
             let fragment = CallFragment {
-                index: None,
-                id: None,
                 function: Some(function),
+                ..CallFragment::default()
             };
             self.calls.push(fragment, &mut self.draft, out);
         }
@@ -146,6 +149,7 @@ impl Assembler {
             }
             _ => StopReason::End,
         };
+        out.extend(std::mem::take(&mut self.details).finish());
         let cut = reason == StopReason::Length;
         self.calls.finish(cut, &mut self.draft, out);
         Outcome::Complete(reason)

@@ -5,6 +5,9 @@
 //! last; empty ids and names are absent; an equal name is not appended, and pieces of a name join
 //! only before the first byte of arguments; ids are made unique in the conversation.
 
+use serde_json::Value;
+
+use super::details;
 use super::wire::CallFragment;
 use crate::draft::Draft;
 use crate::{Arguments, Event, ToolCall};
@@ -16,6 +19,8 @@ struct Partial {
     id: String,
     name: String,
     arguments: String,
+    /// What the vendor wants back with it.
+    extra: Value,
     started: bool,
 }
 
@@ -51,6 +56,9 @@ impl Calls {
             self.partial[at].wire_id = Some(wire_id);
         }
         let call = &mut self.partial[at];
+        if !fragment.extra_content.is_null() {
+            call.extra = fragment.extra_content;
+        }
         if let Some(name) = function.name
             && call.arguments.is_empty()
             && call.name != name
@@ -105,6 +113,7 @@ impl Calls {
             id: String::new(),
             name: String::new(),
             arguments: String::new(),
+            extra: Value::Null,
             started: false,
         });
         self.partial.len() - 1
@@ -136,6 +145,9 @@ impl Calls {
             } else {
                 Arguments::parse(&call.arguments)
             };
+            if !call.extra.is_null() {
+                out.push(details::extra_of_call(&call.id, call.extra));
+            }
             let call = ToolCall {
                 id: call.id,
                 wire_id: call.wire_id,

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::details::Returned;
 use crate::history::{WireIds, arguments_text, repaired, wire_name};
 use crate::{AssistantPart, ChatRequest, Message, ToolChoice};
 
@@ -102,14 +103,25 @@ fn assistant(parts: &[AssistantPart], ids: &WireIds, dialect: Dialect) -> Option
     let mut text = String::new();
     let mut reasoning = String::new();
     let mut calls = Vec::new();
+    let mut returned = Returned::default();
+    for part in parts {
+        if let AssistantPart::Opaque(block) = part {
+            returned.push(block);
+        }
+    }
     for part in parts {
         match part {
             AssistantPart::Text(piece) => text.push_str(piece),
             AssistantPart::Reasoning { text, .. } => reasoning.push_str(text),
-            AssistantPart::ToolCall(call) => calls.push(json!({
-                "id": ids.get(&call.id), "type": "function",
-                "function": {"name": wire_name(&call.name), "arguments": arguments_text(&call.arguments)},
-            })),
+            AssistantPart::ToolCall(call) => {
+                let mut wire = json!({
+                    "id": ids.get(&call.id), "type": "function",
+                    "function": {"name": wire_name(&call.name), "arguments": arguments_text(&call.arguments)},
+                });
+                returned.add_to_call(&call.id, &mut wire);
+                calls.push(wire);
+            }
+            // Taken in above: it belongs to the whole answer, or to a call.
             AssistantPart::Opaque(_) => {}
         }
     }
@@ -129,5 +141,6 @@ fn assistant(parts: &[AssistantPart], ids: &WireIds, dialect: Dialect) -> Option
     if !calls.is_empty() {
         message["tool_calls"] = Value::Array(calls);
     }
+    returned.add_to_message(&mut message);
     Some(message)
 }

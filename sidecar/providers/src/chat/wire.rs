@@ -42,6 +42,9 @@ pub(super) struct Delta {
     pub(super) reasoning_content: Option<String>,
     #[serde(deserialize_with = "lenient::text")]
     pub(super) reasoning: Option<String>,
+    /// Pieces of blocks that OpenRouter wants back.
+    #[serde(deserialize_with = "lenient::list")]
+    pub(super) reasoning_details: Vec<Value>,
     #[serde(deserialize_with = "lenient::text")]
     pub(super) refusal: Option<String>,
     #[serde(deserialize_with = "lenient::list")]
@@ -60,6 +63,8 @@ pub(super) struct CallFragment {
     pub(super) id: Option<String>,
     #[serde(deserialize_with = "lenient::object")]
     pub(super) function: Option<FunctionFragment>,
+    /// Any shape; Gemini's thought signature is in it, and is wanted back.
+    pub(super) extra_content: Value,
 }
 
 #[derive(Debug, Default, Deserialize)]

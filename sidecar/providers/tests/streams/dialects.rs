@@ -1,10 +1,11 @@
 //! What a server or a model refuses by name is left out from then on, and the request goes through.
 
-use redline_providers::{Api, AssistantPart, Message, StopReason};
+use futures_util::StreamExt;
+use redline_providers::{Api, AssistantPart, Event, Message, StopReason};
 use serde_json::{Value, json};
 
-use crate::server::{Answer, Server};
-use crate::support::{connection, ends, json_answer, provider, request, user};
+use crate::server::{Answer, Close, Server};
+use crate::support::{answer, connection, ends, json_answer, provider, request, user};
 
 fn messages_answer() -> Answer {
     json_answer(
@@ -276,4 +277,58 @@ async fn a_refusal_that_names_nothing_known_is_handed_on() {
         // Ollama was asked about the model too.
         assert_eq!(asked, if api == Api::Ollama { 2 } else { 1 }, "{api}");
     }
+}
+
+#[tokio::test]
+async fn what_gateways_want_back_goes_back_where_it_stood() {
+    let signature = json!({"google": {"thought_signature": "c2ln"}});
+    let call = json!({"index": 0, "id": "call_1", "extra_content": signature,
+        "function": {"name": "read", "arguments": "{}"}});
+    let deltas = [
+        json!({"reasoning": "I ", "reasoning_details": [{"type": "reasoning.text", "text": "I ", "index": 0}]}),
+        json!({"reasoning": "look", "reasoning_details": [{"type": "reasoning.text", "text": "look", "index": 0}]}),
+        json!({"reasoning_details": [{"type": "reasoning.text", "signature": "sig", "index": 0}]}),
+        json!({"content": "Wait."}),
+        json!({"tool_calls": [call]}),
+    ];
+    let mut body: String = deltas
+        .iter()
+        .map(|delta| {
+            format!(
+                "data: {}\n\n",
+                json!({"choices": [{"index": 0, "delta": delta}]})
+            )
+        })
+        .collect();
+    body.push_str("data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"tool_calls\"}]}\n\ndata: [DONE]\n\n");
+    let last = json!({"choices": [{"message": {"content": "ok"}, "finish_reason": "stop"}]});
+    let server = Server::start(vec![
+        answer(200, "text/event-stream", &body, Close::Eof),
+        json_answer(200, &last),
+    ])
+    .await;
+    let provider = provider(&server, Api::OpenAiChat);
+    let events: Vec<Event> = provider.stream(request(vec![user("go")])).collect().await;
+    let parts: Vec<AssistantPart> = events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Text { text } => Some(AssistantPart::Text(text.clone())),
+            Event::Opaque(block) => Some(AssistantPart::Opaque(block.clone())),
+            Event::ToolCallReady(call) => Some(AssistantPart::ToolCall(call.clone())),
+            _ => None,
+        })
+        .collect();
+    let next = request(vec![user("go"), Message::Assistant { parts }]);
+    let _: Vec<Event> = provider.stream(next).collect().await;
+    let sent = server.requests().await[1].body["messages"][1].clone();
+    assert_eq!(
+        sent,
+        json!({
+            "role": "assistant",
+            "content": "Wait.",
+            "tool_calls": [{"id": "call_1", "type": "function", "extra_content": signature,
+                "function": {"name": "read", "arguments": "{}"}}],
+            "reasoning_details": [{"type": "reasoning.text", "text": "I look", "index": 0, "signature": "sig"}],
+        })
+    );
 }
