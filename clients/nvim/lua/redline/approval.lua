@@ -3,51 +3,6 @@ local M = {}
 
 local method = require("redline.protocol").method
 
----@type table<string, table<string, redline.Approval>> by root and id
-local known = {}
-
----@param root string
----@return table<string, redline.Approval>
-local function of(root)
-  known[root] = known[root] or {}
-  return known[root]
-end
-
----@param root string
----@param id string
----@return redline.Approval?
-function M.get(root, id)
-  return of(root)[id]
-end
-
----Those that wait, oldest first.
----@param root string
----@return redline.Approval[]
-function M.waiting(root)
-  local waiting = vim.tbl_filter(function(approval)
-    return approval.state == "pending"
-  end, vim.tbl_values(of(root)))
-  table.sort(waiting, function(a, b)
-    if a.createdAt ~= b.createdAt then
-      return a.createdAt < b.createdAt
-    end
-    return a.id < b.id
-  end)
-  return waiting
-end
-
----@param root string
----@param approvals redline.Approval[]
-local function take(root, approvals)
-  for _, approval in ipairs(approvals) do
-    of(root)[approval.id] = approval
-    require("redline.chat").changed(root, { approval = approval.id })
-  end
-  require("redline.status").update_waiting(root, #M.waiting(root) + #require("redline.plan").waiting(root))
-end
-
-M.take = take
-
 ---Tells of an approval that waits where no conversation shows it.
 ---@param root string
 ---@param approval redline.Approval
@@ -67,76 +22,65 @@ local function tell(root, approval)
   )
 end
 
----Takes over what changed.
+local decisions = require("redline.decision").new({
+  list = method.APPROVAL_LIST,
+  list_params = { settled = true },
+  decide = method.APPROVAL_DECIDE,
+  items = "approvals",
+  id = "approvalId",
+  waits = "pending",
+  took = function(root, approval)
+    require("redline.chat").changed(root, { approval = approval.id })
+  end,
+  tell = tell,
+  said = function(approval)
+    return ("%s: %s"):format(require("redline.chat.words").approval_state(approval), approval.summary)
+  end,
+})
+
+---@param root string
+---@param id string
+---@return redline.Approval?
+function M.get(root, id)
+  return decisions:get(root, id)
+end
+
+---Those that wait, oldest first.
+---@param root string
+---@return redline.Approval[]
+function M.waiting(root)
+  return decisions:waiting(root)
+end
+
 ---@param root string
 ---@param params redline.ApprovalChangedNotification
 function M.changed(root, params)
-  local new = vim.tbl_filter(function(approval)
-    return approval.state == "pending" and not of(root)[approval.id]
-  end, params.approvals)
-  take(root, params.approvals)
-  for _, approval in ipairs(new) do
-    tell(root, approval)
-  end
+  decisions:changed(root, params)
 end
 
----Asks for all that wait.
 ---@param root string
 ---@param on_done? fun()
 function M.refresh(root, on_done)
-  local lsp = require("redline.lsp")
-  local client = lsp.client_of(root)
-  if not client then
-    return
-  end
-  lsp.request(client, method.APPROVAL_LIST, { settled = true }, function(err, result)
-    if err then
-      -- Where nobody waits for it, what asked for the refresh has told already.
-      return on_done and lsp.report(err)
-    end
-    take(root, result.approvals)
-    if on_done then
-      on_done()
-    end
-  end)
+  decisions:refresh(root, on_done)
 end
 
----Sends a decision; the answer of the sidecar is what is shown.
 ---@param root string
 ---@param id string
 ---@param decision redline.ApprovalDecision
 ---@param reason? string
 function M.decide(root, id, decision, reason)
-  local lsp = require("redline.lsp")
-  local client = lsp.client_of(root)
-  if not client then
-    return lsp.report(lsp.GONE)
-  end
-  local params = { approvalId = id, decision = decision, reason = reason ~= "" and reason or nil }
-  lsp.request(client, method.APPROVAL_DECIDE, params, function(err, approval)
-    if err then
-      lsp.report(err)
-      if err.code == "ALREADY_SETTLED" then
-        M.refresh(root)
-      end
-      return
-    end
-    take(root, { approval })
-    require("redline.review").say(
-      ("%s: %s"):format(require("redline.chat.words").approval_state(approval), approval.summary)
-    )
-  end)
+  decisions:decide(root, id, decision, reason)
 end
 
----Denies, and asks why: the model is told.
 ---@param root string
 ---@param id string
 function M.deny_with_reason(root, id)
-  vim.ui.input({ prompt = "Redline, deny because: " }, function(reason)
-    if reason then
-      M.decide(root, id, "deny", vim.trim(reason))
-    end
-  end)
+  decisions:refuse_with_reason(root, id, "deny")
+end
+
+---@param root string
+function M.forget(root)
+  decisions:forget(root)
 end
 
 ---Asks what to do with one approval, which is shown exactly.
@@ -237,12 +181,6 @@ function M.command(decision, reason)
       end
     end)
   end)
-end
-
----Forgets all of a project: the sidecar was replaced.
----@param root string
-function M.forget(root)
-  known[root] = nil
 end
 
 return M

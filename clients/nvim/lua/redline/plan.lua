@@ -5,36 +5,6 @@ local api = vim.api
 local method = require("redline.protocol").method
 local quote = require("redline.chat.quote")
 
----@type table<string, table<string, redline.Plan>> by root and id
-local known = {}
-
----@param root string
----@return table<string, redline.Plan>
-local function of(root)
-  known[root] = known[root] or {}
-  return known[root]
-end
-
----@param root string
----@param id string
----@return redline.Plan?
-function M.get(root, id)
-  return of(root)[id]
-end
-
----Those that wait, oldest first.
----@param root string
----@return redline.Plan[]
-function M.waiting(root)
-  local waiting = vim.tbl_filter(function(plan)
-    return plan.state == "proposed"
-  end, vim.tbl_values(of(root)))
-  table.sort(waiting, function(a, b)
-    return a.id < b.id
-  end)
-  return waiting
-end
-
 ---@param plan redline.Plan
 ---@return string
 function M.state(plan)
@@ -95,90 +65,76 @@ local function draw(plan)
 end
 
 ---@param root string
----@param plans redline.Plan[]
-local function take(root, plans)
-  local chat = require("redline.chat")
-  for _, plan in ipairs(plans) do
-    of(root)[plan.id] = plan
-    draw(plan)
-    chat.plan(root, plan)
+---@param plan redline.Plan
+local function tell(root, plan)
+  if not require("redline.chat").shows_session(root, plan.sessionId) then
+    vim.notify(
+      ("redline: a plan waits for your decision: %s\n:Redline plan opens it"):format(plan.title),
+      vim.log.levels.WARN
+    )
   end
-  require("redline.status").update_waiting(root, #M.waiting(root) + #require("redline.approval").waiting(root))
 end
 
----Takes over what changed; a new proposal is told where no conversation shows it.
+local decisions = require("redline.decision").new({
+  list = method.PLAN_LIST,
+  list_params = {},
+  decide = method.PLAN_DECIDE,
+  items = "plans",
+  id = "planId",
+  waits = "proposed",
+  took = function(root, plan)
+    draw(plan)
+    require("redline.chat").plan(root, plan)
+  end,
+  tell = tell,
+  said = function(plan)
+    return ("plan %s: %s"):format(M.state(plan), plan.title)
+  end,
+})
+
+---@param root string
+---@param id string
+---@return redline.Plan?
+function M.get(root, id)
+  return decisions:get(root, id)
+end
+
+---Those that wait, oldest first.
+---@param root string
+---@return redline.Plan[]
+function M.waiting(root)
+  return decisions:waiting(root)
+end
+
 ---@param root string
 ---@param params redline.PlanChangedNotification
 function M.changed(root, params)
-  local new = vim.tbl_filter(function(plan)
-    return plan.state == "proposed" and not of(root)[plan.id]
-  end, params.plans)
-  take(root, params.plans)
-  for _, plan in ipairs(new) do
-    if not require("redline.chat").shows_session(root, plan.sessionId) then
-      vim.notify(
-        ("redline: a plan waits for your decision: %s\n:Redline plan opens it"):format(plan.title),
-        vim.log.levels.WARN
-      )
-    end
-  end
+  decisions:changed(root, params)
 end
 
----Asks for the plans that still matter.
 ---@param root string
 ---@param on_done? fun()
 function M.refresh(root, on_done)
-  local lsp = require("redline.lsp")
-  local client = lsp.client_of(root)
-  if not client then
-    return
-  end
-  lsp.request(client, method.PLAN_LIST, {}, function(err, result)
-    if err then
-      -- Where nobody waits for it, what asked for the refresh has told already.
-      return on_done and lsp.report(err)
-    end
-    take(root, result.plans)
-    if on_done then
-      on_done()
-    end
-  end)
+  decisions:refresh(root, on_done)
 end
 
----Sends a decision; the answer of the sidecar is what is shown.
 ---@param root string
 ---@param id string
 ---@param decision redline.PlanDecision
 ---@param reason? string
 function M.decide(root, id, decision, reason)
-  local lsp = require("redline.lsp")
-  local client = lsp.client_of(root)
-  if not client then
-    return lsp.report(lsp.GONE)
-  end
-  local params = { planId = id, decision = decision, reason = reason ~= "" and reason or nil }
-  lsp.request(client, method.PLAN_DECIDE, params, function(err, plan)
-    if err then
-      lsp.report(err)
-      if err.code == "ALREADY_SETTLED" then
-        M.refresh(root)
-      end
-      return
-    end
-    take(root, { plan })
-    require("redline.review").say(("plan %s: %s"):format(M.state(plan), plan.title))
-  end)
+  decisions:decide(root, id, decision, reason)
 end
 
----Rejects, and asks why: the model is told.
 ---@param root string
 ---@param id string
 function M.reject_with_reason(root, id)
-  vim.ui.input({ prompt = "Redline, reject because: " }, function(reason)
-    if reason then
-      M.decide(root, id, "reject", vim.trim(reason))
-    end
-  end)
+  decisions:refuse_with_reason(root, id, "reject")
+end
+
+---@param root string
+function M.forget(root)
+  decisions:forget(root)
 end
 
 ---@param root string
@@ -215,14 +171,8 @@ end
 ---@param id? string
 function M.open(root, id)
   M.refresh(root, function()
-    local plan = id and M.get(root, id) or M.waiting(root)[1]
-    if not plan then
-      local all = vim.tbl_values(of(root))
-      table.sort(all, function(a, b)
-        return a.createdAt > b.createdAt
-      end)
-      plan = all[1]
-    end
+    local known = decisions:items(root)
+    local plan = id and M.get(root, id) or M.waiting(root)[1] or known[#known]
     if not plan then
       return require("redline.review").say("there is no plan")
     end
@@ -266,12 +216,6 @@ end
 function M.seen(plan)
   local bufnr = buffers[plan.id]
   return bufnr ~= nil and api.nvim_buf_is_valid(bufnr) and #vim.fn.win_findbuf(bufnr) > 0
-end
-
----Forgets all of a project: the sidecar was replaced.
----@param root string
-function M.forget(root)
-  known[root] = nil
 end
 
 return M
