@@ -25,6 +25,8 @@ mod start;
 mod stream;
 #[path = "speed/texts.rs"]
 mod texts;
+#[path = "speed/turn.rs"]
+mod turn;
 
 use anyhow::Result;
 
@@ -38,6 +40,7 @@ const GROUPS: &[Group] = &[
     ("commit", commits::run),
     ("start", start::run),
     ("stream", stream::run),
+    ("turn", turn::run),
 ];
 
 fn main() -> Result<()> {

@@ -1,8 +1,11 @@
 //! Turns of the real binary against a third-party server that speaks Chat Completions.
 
 mod deciding;
+mod replaying;
 mod stopping;
 mod support;
+mod surviving;
+mod terminal;
 
 use std::io::Read;
 use std::process::Stdio;
@@ -48,7 +51,10 @@ pub(crate) fn trials() -> Vec<Trial> {
     let all = own
         .into_iter()
         .chain(deciding::trials())
-        .chain(stopping::trials());
+        .chain(stopping::trials())
+        .chain(replaying::trials())
+        .chain(terminal::trials())
+        .chain(surviving::trials());
     all.map(|trial| trial.with_ignored_flag(absent)).collect()
 }
 

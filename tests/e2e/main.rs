@@ -21,6 +21,7 @@ mod level0;
 mod nvim;
 mod plain_lsp;
 mod providers;
+mod recorded;
 mod stress;
 mod trust;
 mod undo;
@@ -45,6 +46,7 @@ fn main() {
     trials.extend(trust::trials());
     trials.extend(aimock::trials());
     trials.extend(providers::trials());
+    trials.extend(recorded::trials());
     trials.extend(nvim::trials());
     trials.extend(vscode::trials());
     libtest_mimic::run(&arguments, trials).exit();

@@ -31,7 +31,8 @@ export type Approval = {
    */
   sessionId: string;
   /**
-   * The turn that waits.
+   * The turn that waits; absent when none does any more, as after its sidecar ended. What is approved then runs when
+   * the agent makes the call again.
    */
   turnId?: string | null;
   /**

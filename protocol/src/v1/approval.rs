@@ -71,7 +71,8 @@ pub struct Approval {
     pub id: String,
     /// The session that asks.
     pub session_id: String,
-    /// The turn that waits.
+    /// The turn that waits; absent when none does any more, as after its sidecar ended. What is approved then runs when
+    /// the agent makes the call again.
     #[serde(default)]
     pub turn_id: Option<String>,
     /// The tool call that waits.

@@ -119,6 +119,11 @@ impl SessionStore {
         Ok((recorder, past))
     }
 
+    /// Whether some process, this one included, goes on with a session now.
+    pub fn is_open(&self, id: &str) -> bool {
+        self.sessions.is_open(id)
+    }
+
     /// Puts a session away, or brings it back.
     ///
     /// # Errors
@@ -413,7 +418,7 @@ fn open_calls(turn: &[TurnEvent]) -> BTreeMap<String, TurnEventKind> {
 }
 
 fn broken_off(call_id: &str, tool: &str, message: &str) -> TurnEventKind {
-    let error = ToolError::new(ErrorCode::Cancelled, message)
+    let error = ToolError::new(ErrorCode::Interrupted, message)
         .with_hint("It may still have taken effect: look before you repeat it.");
     TurnEventKind::ToolFinished {
         call_id: call_id.to_owned(),

@@ -127,6 +127,10 @@ pub struct ProviderConfig {
     pub version: Option<String>,
     /// For `ollama`: the context to ask for, in tokens.
     pub num_ctx: Option<u64>,
+    /// How long the first byte of an answer may take, in seconds.
+    pub first_byte_seconds: Option<u64>,
+    /// How long an answer may pause, in seconds.
+    pub idle_seconds: Option<u64>,
     /// For `replay`: the recording, absolute or from the configuration's folder.
     pub file: Option<std::path::PathBuf>,
 }
@@ -438,6 +442,7 @@ impl Reader<'_> {
     fn provider(&mut self, name: &Key<'_>, table: &Value<'_>) -> Result<ProviderConfig, Failure> {
         let (mut kind, mut base_url, mut api_key_env, mut file) = (None, None, None, None);
         let (mut version, mut num_ctx) = (None, None);
+        let (mut first_byte_seconds, mut idle_seconds) = (None, None);
         for (key, value) in self.table(name, table)? {
             match key.get_ref().as_ref() {
                 "api" => {
@@ -452,6 +457,10 @@ impl Reader<'_> {
                 "api_key_env" => api_key_env = Some(self.text(key, value)?.to_owned()),
                 "version" => version = Some(self.date(key, value)?),
                 "num_ctx" => num_ctx = Some(self.above_zero(key, value, "tokens")?),
+                "first_byte_seconds" => {
+                    first_byte_seconds = Some(self.above_zero(key, value, "seconds")?);
+                }
+                "idle_seconds" => idle_seconds = Some(self.above_zero(key, value, "seconds")?),
                 "file" => {
                     let folder = self.file.parent().unwrap_or(Path::new(""));
                     file = Some(folder.join(self.text(key, value)?));
@@ -489,6 +498,8 @@ impl Reader<'_> {
             api_key_env,
             version,
             num_ctx,
+            first_byte_seconds,
+            idle_seconds,
             file,
         })
     }

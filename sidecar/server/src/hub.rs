@@ -57,6 +57,7 @@ pub(crate) mod trust;
 pub(crate) mod turns;
 pub(crate) mod updates;
 pub(crate) mod view;
+mod waited;
 pub(crate) mod work;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -10,6 +10,7 @@ mod opened;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use redline_protocol::v1;
@@ -169,9 +170,17 @@ fn endpoint(
         ));
     }
     let api_key = api_key.map(Secret::new);
+    let mut connection = connection(&chosen.provider, base_url, api_key, env);
+    let timeouts = &mut connection.http.timeouts;
+    if let Some(seconds) = provider.first_byte_seconds {
+        timeouts.first_byte = Duration::from_secs(seconds);
+    }
+    if let Some(seconds) = provider.idle_seconds {
+        timeouts.idle = Duration::from_secs(seconds);
+    }
     Ok(Parts {
         api,
-        connection: connection(&chosen.provider, base_url, api_key, env),
+        connection,
         options: options(provider),
     })
 }

@@ -105,6 +105,7 @@ codes! {
     InvalidArguments = "INVALID_ARGUMENTS", "The arguments do not fit the tool.", "Call it again with arguments as its schema says.";
     Provider = "PROVIDER", "The model's provider failed.", "The message says how; ask again when it works.";
     Cancelled = "CANCELLED", "It was stopped before it ended.", "Ask again to go on.";
+    Interrupted = "INTERRUPTED", "The sidecar ended while it ran.", "Ask to go on: what was said and proposed before is kept.";
     Timeout = "TIMEOUT", "It took too long.", "Try a smaller piece of work, or give it more time.";
     Internal = "INTERNAL", "A fault of Redline itself.", "Please report it with the local log; nothing was changed.";
 }

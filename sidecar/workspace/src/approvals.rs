@@ -20,6 +20,7 @@
 
 mod error;
 mod file;
+mod mark;
 mod record;
 
 #[cfg(test)]
@@ -34,9 +35,11 @@ pub use record::{Approval, ApprovalState, Decided, NewApproval, Shown, Voice};
 
 use crate::journal::Journal;
 use crate::named_files;
+use crate::private::PrivateStore;
 use crate::sources::Clock;
 use crate::store::{Store, StoreError, StoreState};
 use file::{Cache, State};
+use mark::Mark;
 
 /// How long a decision waits for another process that holds the store's lock.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -74,6 +77,13 @@ impl Approvals {
             clock,
             cache: Arc::default(),
         }
+    }
+
+    /// Keeps the highest revision in the user's private store, as what `agent` knows of `workspace`: so an older state
+    /// that was put back is noticed by the next process too.
+    pub fn remember_in(&self, private: PrivateStore, agent: &str, workspace: &str) {
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        cache.remember_in(Mark::new(private, agent, workspace));
     }
 
     /// Asks for an approval. One that waits already for the same operation in the same turn is returned in its place.
@@ -151,6 +161,23 @@ impl Approvals {
         let state = self.read()?;
         let waits = |approval: &&Arc<Approval>| approval.state_at(now) == ApprovalState::Waiting;
         Ok(state.all().iter().filter(waits).cloned().collect())
+    }
+
+    /// Those that are not over: they wait for the user, or were approved and not used.
+    ///
+    /// # Errors
+    ///
+    /// As [`Approvals::list`].
+    pub fn open(&self) -> Result<Vec<Arc<Approval>>, ApprovalError> {
+        let now = self.clock.now_ms();
+        let state = self.read()?;
+        let open = |approval: &&Arc<Approval>| {
+            matches!(
+                approval.state_at(now),
+                ApprovalState::Waiting | ApprovalState::Approved
+            )
+        };
+        Ok(state.all().iter().filter(open).cloned().collect())
     }
 
     /// What the user has said of the operation with this hash, for a call of this turn.

@@ -158,6 +158,11 @@ impl Sessions {
         Ok((log, loaded))
     }
 
+    /// Whether some process, this one included, has a session open to write it.
+    pub fn is_open(&self, id: &str) -> bool {
+        self.find(id).is_ok_and(|(path, _)| log::is_locked(&path))
+    }
+
     /// Puts a session away, or brings it back.
     ///
     /// # Errors

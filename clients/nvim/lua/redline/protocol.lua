@@ -10,7 +10,7 @@
 ---@class (exact) redline.Approval
 ---@field id string `approval_…`.
 ---@field sessionId string The session that asks.
----@field turnId? string The turn that waits.
+---@field turnId? string The turn that waits; absent when none does any more, as after its sidecar ended. What is approved then runs when the agent makes the call again.
 ---@field toolCallId? string The tool call that waits.
 ---@field tool string Name of the tool.
 ---@field kind redline.MutationKind What kind of mutation it is.

@@ -159,7 +159,8 @@ local function take(conversation, turn_id, update)
   elseif kind == "current_model_update" then
     local before = conversation.model
     conversation.model = update.currentModelId
-    if before and before ~= conversation.model then
+    -- Read again, each turn says who answered it.
+    if before and before ~= conversation.model and not conversation.loading then
       transcripts.notice(conversation.transcript, "info", "the model is now " .. conversation.model, turn_id)
     end
   elseif kind == "session_info_update" then
@@ -174,7 +175,7 @@ local function take(conversation, turn_id, update)
     conversation.loading = false
   end
   local model = conversation.model or require("redline.status").model(conversation.root)
-  transcripts.apply(conversation.transcript, turn_id, update, not conversation.loading and model or nil)
+  transcripts.apply(conversation.transcript, turn_id, update, model)
   return kind == "state_update" and update.state == "idle" and update.stopReason ~= nil and not conversation.loading
 end
 

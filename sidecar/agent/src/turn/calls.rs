@@ -352,6 +352,11 @@ fn title(tool: &str, arguments: Option<&Map<String, Value>>) -> String {
             (Some(pattern), None) => format!("{verb} {pattern:?}"),
             (None, _) => verb.to_owned(),
         },
+        "workspace_command" => match (text("action"), text("program")) {
+            (Some("run" | "start"), Some(program)) => command_line(program, argument("arguments")),
+            (Some(action), _) => format!("{verb} {action}"),
+            (None, _) => verb.to_owned(),
+        },
         "workspace_edit" => match edited(argument("edits")) {
             paths if paths.is_empty() => verb.to_owned(),
             paths => format!("{verb} {}", paths.join(", ")),
@@ -365,6 +370,20 @@ fn title(tool: &str, arguments: Option<&Map<String, Value>>) -> String {
         .map(|c| if c.is_control() { ' ' } else { c })
         .take(120)
         .collect()
+}
+
+/// A program and its arguments as one line; words with white space are set apart.
+fn command_line(program: &str, arguments: Option<&Value>) -> String {
+    let arguments = arguments.and_then(Value::as_array).into_iter().flatten();
+    let words = std::iter::once(program).chain(arguments.filter_map(Value::as_str));
+    let shown = words.map(|word| {
+        let is_plain = !word.is_empty() && !word.contains(char::is_whitespace);
+        match is_plain {
+            true => word.to_owned(),
+            false => format!("'{word}'"),
+        }
+    });
+    shown.collect::<Vec<_>>().join(" ")
 }
 
 fn edited(edits: Option<&Value>) -> Vec<&str> {

@@ -65,6 +65,14 @@ pub(crate) fn decide(
         context
             .terminal
             .say(&format!("{word}: {summary}\n{}\n", approval.id));
+        if approval.state == ApprovalState::Approved && approval.turn_id.is_none() {
+            // Nobody waits for it, so it does not run by itself.
+            context.terminal.say(&format!(
+                "its turn ended with its sidecar; go on, and it runs when the agent makes the call again:\n\
+                 redline ask --session {} \"go on\"\n",
+                approval.session_id
+            ));
+        }
     }
     Ok(exit::DONE)
 }
@@ -106,6 +114,9 @@ pub(crate) fn text(approval: &Approval, paint: Paint, width: usize) -> String {
         out.push_str(&clean(&format!("  {name:<6} {}", values.join(", "))));
         out.push('\n');
     }
+    if approval.state == ApprovalState::Pending && approval.turn_id.is_none() {
+        out.push_str("  its turn ended with its sidecar: approved, it runs when the agent makes the call again\n");
+    }
     let why = [Some(&approval.why), approval.reason.as_ref()];
     for said in why.into_iter().flatten().filter(|said| !said.is_empty()) {
         for line in wrap(said, "  ", width) {
@@ -141,7 +152,7 @@ mod tests {
         let approval = Approval {
             id: "approval_1".to_owned(),
             session_id: "se_1".to_owned(),
-            turn_id: None,
+            turn_id: Some("turn_1".to_owned()),
             tool_call_id: None,
             tool: "workspace_command".to_owned(),
             kind: MutationKind::Command,

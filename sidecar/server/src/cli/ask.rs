@@ -319,9 +319,9 @@ fn finish(
             "transaction": found.first().map(shapes::Transaction::from),
             "usage": turn.usage.as_ref().map(usage::json),
             "end": end_word(reason),
-            "error": failed,
+            "error": failed.as_ref().map(|(failure, _)| failure),
         }));
-        return Ok(failed.map_or(exit::DONE, |failure| failure.exit()));
+        return Ok(failed.map_or(exit::DONE, |(_, code)| code));
     }
     let renderer = context.renderer();
     for transaction in &found {
@@ -341,7 +341,10 @@ fn finish(
             }
             Ok(exit::DONE)
         }
-        Some(failure) => Err(failure),
+        Some((failure, code)) => {
+            super::report(&failure, context.terminal);
+            Ok(code)
+        }
     }
 }
 
@@ -358,10 +361,19 @@ fn end_word(reason: StopReason) -> &'static str {
     }
 }
 
-fn failure(reason: StopReason, error: Option<ErrorInfo>) -> Option<Failure> {
+/// What went wrong with a turn, and the exit code for it: a turn that the model ended is the provider's failure, by
+/// whatever code.
+fn failure(reason: StopReason, error: Option<ErrorInfo>) -> Option<(Failure, i32)> {
+    if reason == StopReason::Error {
+        let failure = error.map_or_else(
+            || Failure::new("PROVIDER", "it gave no reason", ""),
+            |error| Failure::new(&error.code, error.message, error.hint),
+        );
+        return Some((failure, exit::PROVIDER));
+    }
     let said = error.map_or_else(|| "it gave no reason".to_owned(), |error| error.message);
-    Some(match reason {
-        StopReason::EndTurn | StopReason::Refusal => return None,
+    let failure = match reason {
+        StopReason::Error | StopReason::EndTurn | StopReason::Refusal => return None,
         StopReason::Cancelled => Failure::new(
             "CANCELLED",
             "the turn was cancelled",
@@ -378,16 +390,13 @@ fn failure(reason: StopReason, error: Option<ErrorInfo>) -> Option<Failure> {
             "ask for less at once; what it proposed stays pending",
         ),
         StopReason::Interrupted => Failure::new(
-            "CANCELLED",
+            "INTERRUPTED",
             "the sidecar ended while the turn ran",
-            "ask again; what it proposed before that stays pending: redline status",
+            "ask to go on; what it proposed before that stays pending: redline status",
         ),
-        StopReason::Error => Failure::new(
-            "PROVIDER",
-            said,
-            "run `redline doctor` to check the model's set-up",
-        ),
-    })
+    };
+    let code = failure.exit();
+    Some((failure, code))
 }
 
 /// Makes Ctrl-C cancel the turn; a second one ends the process at once.
@@ -473,12 +482,12 @@ mod tests {
     fn each_end_has_its_exit_code() {
         for (reason, code) in [
             (StopReason::Cancelled, exit::CANCELLED),
-            (StopReason::Interrupted, exit::CANCELLED),
+            (StopReason::Interrupted, exit::FAILED),
             (StopReason::Error, exit::PROVIDER),
             (StopReason::MaxTokens, exit::FAILED),
             (StopReason::Timeout, exit::FAILED),
         ] {
-            assert_eq!(failure(reason, None).unwrap().exit(), code, "{reason:?}");
+            assert_eq!(failure(reason, None).unwrap().1, code, "{reason:?}");
         }
         assert_eq!(failure(StopReason::EndTurn, None), None);
     }

@@ -193,6 +193,18 @@ pub const PROVIDER_SETTINGS: &[Setting] = &[
         doc: "For anthropic: the version of the API, such as \"2026-10-21\".",
     },
     Setting {
+        key: "first_byte_seconds",
+        takes: "seconds",
+        default: "300",
+        doc: "How long the first byte of an answer may take: a local server may have to load the model.",
+    },
+    Setting {
+        key: "idle_seconds",
+        takes: "seconds",
+        default: "120",
+        doc: "How long an answer may pause, before it counts as broken off.",
+    },
+    Setting {
         key: "num_ctx",
         takes: "tokens",
         default: "what the conversation needs, up to the model's window",

@@ -129,6 +129,8 @@ base_url = "https://gateway.example"
 [providers.local]
 api = "ollama"
 num_ctx = 32768
+first_byte_seconds = 900
+idle_seconds = 60
 "#,
     )
     .unwrap();
@@ -139,7 +141,12 @@ num_ctx = 32768
     assert_eq!(key("local"), None);
     let claude = &config.providers["claude"];
     assert_eq!(claude.version.as_deref(), Some("2026-10-21"));
-    assert_eq!(config.providers["local"].num_ctx, Some(32768));
+    let local = &config.providers["local"];
+    assert_eq!(local.num_ctx, Some(32768));
+    assert_eq!(
+        (local.first_byte_seconds, local.idle_seconds),
+        (Some(900), Some(60))
+    );
 }
 
 #[test]

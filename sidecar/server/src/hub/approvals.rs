@@ -15,6 +15,7 @@ use tower_lsp::ls_types::{CodeActionOrCommand, MessageType};
 
 use super::event::{ClientId, Reply};
 use super::present_agent::approval as wire;
+use super::waited::Waited;
 use super::work::Done;
 use super::{Hub, respond};
 use crate::failure::Failure;
@@ -22,8 +23,9 @@ use crate::lsp::approvals::{actions, question};
 use crate::lsp::outbox::{Message, Subject};
 use crate::lsp::profile::ClientProfile;
 
-/// How often another process's decisions are looked for while a turn waits here.
-const LOOK: Duration = Duration::from_millis(500);
+/// How often another process's decisions are looked for while a turn waits here. A look at a file that nobody
+/// changed costs a system call.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// Most settled approvals in a list.
 const MOST_SETTLED: usize = 100;
@@ -33,6 +35,8 @@ const MOST_SETTLED: usize = 100;
 pub(crate) struct Approvals {
     /// Those that wait, by id, so by age.
     waiting: BTreeMap<String, Arc<Approval>>,
+    /// Those that were approved and not used; a turn that waits uses one at once.
+    granted: BTreeMap<String, Arc<Approval>>,
     /// Turns that wait for one.
     waiters: BTreeMap<String, Vec<oneshot::Sender<()>>>,
     /// The next look at the store.
@@ -43,17 +47,36 @@ pub(crate) struct Approvals {
 pub(crate) struct Decided {
     /// The approval as it is now.
     now: Option<Arc<Approval>>,
-    outcome: Result<Arc<Approval>, Failure>,
+    outcome: Result<v1::Approval, Failure>,
     reply: Reply<v1::Approval>,
 }
 
 impl Approvals {
-    /// What waited when the hub began.
-    pub(crate) fn new(waiting: Vec<Arc<Approval>>) -> Self {
-        let waiting = waiting.into_iter().map(|each| (each.id.clone(), each));
-        Self {
-            waiting: waiting.collect(),
-            ..Self::default()
+    /// What was open when the hub began.
+    pub(crate) fn new(open: Vec<Arc<Approval>>) -> Self {
+        let mut approvals = Self::default();
+        let now = crate::clock::now_ms();
+        for approval in open {
+            approvals.keep(approval, now);
+        }
+        approvals
+    }
+
+    /// Keeps an approval as it is now; whether it waits and is new.
+    fn keep(&mut self, approval: Arc<Approval>, now: u64) -> bool {
+        let id = approval.id.clone();
+        let known = self.waiting.remove(&id);
+        self.granted.remove(&id);
+        match approval.state_at(now) {
+            ApprovalState::Waiting => {
+                self.waiting.insert(id, approval);
+                known.is_none()
+            }
+            ApprovalState::Approved => {
+                self.granted.insert(id, approval);
+                false
+            }
+            _ => false,
         }
     }
 
@@ -71,6 +94,15 @@ impl Approvals {
     /// Those that wait.
     pub(super) fn all(&self) -> impl Iterator<Item = &Arc<Approval>> {
         self.waiting.values()
+    }
+
+    /// Those of a session that were approved and can still be used.
+    pub(super) fn granted_to(&self, session: &str) -> Vec<Arc<Approval>> {
+        let now = crate::clock::now_ms();
+        let own = self.granted.values().filter(|approval| {
+            approval.session == session && approval.state_at(now) == ApprovalState::Approved
+        });
+        own.cloned().collect()
     }
 
     /// Ids of those that wait.
@@ -122,16 +154,14 @@ impl Hub {
 
     /// Takes in an approval as it is now, asks for it or lets its turn go on, and shows it.
     pub(super) fn approval_changed(&mut self, approval: Arc<Approval>) {
-        let id = approval.id.clone();
-        let waits = approval.state_at(crate::clock::now_ms()) == ApprovalState::Waiting;
-        if waits {
-            let known = self.approvals.waiting.insert(id.clone(), approval.clone());
-            if known.is_none() {
-                self.ask_for(&approval);
-            }
-        } else {
-            self.approvals.waiting.remove(&id);
-            self.wake(&id);
+        let is_new = self
+            .approvals
+            .keep(approval.clone(), crate::clock::now_ms());
+        if is_new {
+            self.ask_for(&approval);
+        }
+        if !self.approvals.waiting.contains_key(&approval.id) {
+            self.wake(&approval.id);
         }
         let waiting = u32::try_from(self.approvals.waiting.len()).unwrap_or(u32::MAX);
         for client in self.clients.values().filter(|each| each.profile.session) {
@@ -229,8 +259,9 @@ impl Hub {
         reply: Reply<v1::ListApprovalsResult>,
     ) {
         let kept = self.workspace.approvals().clone();
+        let waited = self.waited();
         self.runtime.spawn_blocking(move || {
-            let listed = list(&kept, params.settled);
+            let listed = list(&kept, &waited, params.settled);
             respond(reply, listed.map_err(failure));
         });
     }
@@ -254,8 +285,10 @@ impl Hub {
         };
         let by = self.name_of(client);
         let kept = self.workspace.approvals().clone();
+        let waited = self.waited();
         self.worker.run("approval", move || {
             let outcome = kept.decide(&id, voice, &by, params.reason.as_deref());
+            let outcome = outcome.map(|approval| told(&approval, &waited));
             Some(Done::Approval(Box::new(Decided {
                 now: kept.get(&id).ok(),
                 outcome: outcome.map_err(failure),
@@ -269,8 +302,7 @@ impl Hub {
         if let Some(now) = decided.now {
             self.approval_changed(now);
         }
-        let answer = decided.outcome.map(|approval| wire(&approval));
-        respond(decided.reply, answer);
+        respond(decided.reply, decided.outcome);
     }
 
     /// The approval that was named, or the only one that waits.
@@ -342,13 +374,26 @@ fn changed(kept: &Kept, known: &[Arc<Approval>]) -> Vec<Arc<Approval>> {
     new.chain(gone).collect()
 }
 
-fn list(kept: &Kept, settled: bool) -> Result<v1::ListApprovalsResult, ApprovalError> {
+/// An approval with the turn that waits for it, if one still does.
+fn told(approval: &Approval, waited: &Waited) -> v1::Approval {
+    v1::Approval {
+        turn_id: waited.turn(approval),
+        ..wire(approval)
+    }
+}
+
+fn list(
+    kept: &Kept,
+    waited: &Waited,
+    settled: bool,
+) -> Result<v1::ListApprovalsResult, ApprovalError> {
     let now = crate::clock::now_ms();
     let (waiting, others): (Vec<_>, Vec<_>) = kept
         .list()?
         .into_iter()
         .partition(|approval| approval.state_at(now) == ApprovalState::Waiting);
-    let mut approvals: Vec<v1::Approval> = waiting.iter().map(|each| wire(each)).collect();
+    let waiting = waiting.iter();
+    let mut approvals: Vec<v1::Approval> = waiting.map(|each| told(each, waited)).collect();
     if settled {
         let newest = others.iter().rev().take(MOST_SETTLED);
         approvals.extend(newest.map(|each| wire(each)));

@@ -94,7 +94,7 @@ impl Hub {
             keys,
             transactions: transactions.collect(),
             running: None,
-            decisions: Vec::new(),
+            decisions: self.sessions.take_decisions(&id),
             shown: None,
             used: 0,
         };

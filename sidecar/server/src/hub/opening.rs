@@ -63,6 +63,11 @@ pub(super) fn open_workspace(
         },
     )
     .map_err(|error| Failure::new(error.code(), error.to_string(), error.hint()))?;
+    workspace.approvals().remember_in(
+        options.process.private.as_ref().clone(),
+        AGENT,
+        &workspace.root().id(),
+    );
     let mut kept = kept(&workspace, recoveries);
     let (jobs, orphans) = Jobs::open(
         workspace.clone(),
@@ -86,7 +91,7 @@ pub(super) fn open_workspace(
     let mut project = Current::default();
     project.take(project_files.read());
     Ok(Opened {
-        approvals: waiting_approvals(&workspace, &mut kept.notices),
+        approvals: open_approvals(&workspace, &mut kept.notices),
         plans: open_plans(&workspace, &mut kept.notices),
         mode: chosen_mode(options, &workspace),
         workspace,
@@ -143,11 +148,11 @@ pub(super) fn kept(workspace: &Workspace, recoveries: Vec<Recovery>) -> Kept {
     }
 }
 
-fn waiting_approvals(workspace: &Workspace, notices: &mut Vec<String>) -> Vec<Arc<Approval>> {
+fn open_approvals(workspace: &Workspace, notices: &mut Vec<String>) -> Vec<Arc<Approval>> {
     if !is_own(workspace) {
         return Vec::new();
     }
-    match workspace.approvals().waiting() {
+    match workspace.approvals().open() {
         Ok(waiting) => waiting,
         Err(error) => {
             notices.push(format!("{}: {error}. {}", error.code(), error.hint()));

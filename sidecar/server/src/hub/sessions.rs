@@ -21,6 +21,10 @@ use crate::env::Env;
 use crate::failure::Failure;
 use crate::hubs::Model;
 
+/// Sessions whose decisions are kept until they are opened, and decisions of each.
+const MOST_UNOPENED: usize = 64;
+const MOST_DECISIONS: usize = 256;
+
 /// Sessions in one page of a list, unless it is asked for otherwise.
 const PAGE: usize = 100;
 
@@ -28,6 +32,9 @@ const PAGE: usize = 100;
 #[derive(Default)]
 pub(crate) struct Sessions {
     pub(super) open: BTreeMap<String, Conversation>,
+    /// What was decided on edits of sessions that nobody has opened here since the sidecar began: their next step is
+    /// told it.
+    unopened: BTreeMap<String, Vec<Decision>>,
     /// Counts the uses of sessions, to know which was used last.
     uses: u64,
 }
@@ -83,11 +90,24 @@ impl Then {
 }
 
 impl Sessions {
-    /// The session that a transaction belongs to.
-    pub(super) fn of_transaction(&mut self, id: &str) -> Option<&mut Conversation> {
-        self.open
-            .values_mut()
-            .find(|conversation| conversation.transactions.iter().any(|own| own == id))
+    /// Keeps a decision for the next step of a session, opened or not.
+    pub(super) fn decided(&mut self, session: &str, decision: Decision) {
+        if let Some(conversation) = self.open.get_mut(session) {
+            conversation.decisions.push(decision);
+            return;
+        }
+        if !self.unopened.contains_key(session) && self.unopened.len() >= MOST_UNOPENED {
+            return;
+        }
+        let decisions = self.unopened.entry(session.to_owned()).or_default();
+        if decisions.len() < MOST_DECISIONS {
+            decisions.push(decision);
+        }
+    }
+
+    /// What was decided before a session was opened.
+    pub(super) fn take_decisions(&mut self, session: &str) -> Vec<Decision> {
+        self.unopened.remove(session).unwrap_or_default()
     }
 
     /// The session that a client used last.

@@ -11,7 +11,7 @@ use futures_util::future::BoxFuture;
 use redline_agent::{AutoCommit, Decision, Memory, PendingHunk, Steering, StepContext, Verdict};
 use redline_edits::{HunkId, HunkState};
 use redline_tools::gate::{GateHost, Mode, SessionGate, Standing, Verdict as Ruling, Workflow};
-use redline_workspace::{NoteName, Notes, Transaction};
+use redline_workspace::{Approval, NoteName, Notes, Transaction};
 use tokio::sync::oneshot;
 
 use super::Hub;
@@ -202,17 +202,23 @@ impl Hub {
         let policy = Arc::new(self.config().permissions.policy());
         let plan = self.plans.of_session(session);
         let waiting = self.approvals.of_session(session);
+        let granted = self.approvals.granted_to(session);
         let Some(conversation) = self.sessions.open.get_mut(session) else {
             return StepContext::default();
         };
+        let running = conversation.running.as_ref();
+        let turn_id = running.map(|running| running.turn_id.as_str());
+        let is_waited = |approval: &&Arc<Approval>| Some(approval.turn.as_str()) == turn_id;
+        let (waiting, left): (Vec<_>, Vec<_>) = waiting.iter().partition(is_waited);
+        // What was granted to the turn itself, it is about to use.
+        let granted = granted.iter().filter(|approval| !is_waited(approval));
         let workflow = Workflow {
             mode: conversation.mode,
             ceiling: policy.ceiling,
             plan: plan.as_deref(),
-            waiting: waiting
-                .iter()
-                .map(|approval| (approval.id.as_str(), approval.shown.summary.as_str()))
-                .collect(),
+            waiting: waiting.into_iter().map(named).collect(),
+            left: left.into_iter().map(named).collect(),
+            granted: granted.map(named).collect(),
             ..Workflow::default()
         };
         let hints = workflow.to_text();
@@ -263,14 +269,11 @@ impl Hub {
         verdict: Verdict,
         reason: Option<&str>,
     ) {
-        if self.sessions.of_transaction(transaction).is_none() {
+        let Some(transaction) = self.transactions.get(transaction) else {
             return;
-        }
-        let Some(file) = self
-            .transactions
-            .get(transaction)
-            .and_then(|found| found.file(path))
-        else {
+        };
+        let session = transaction.meta().session_id.clone();
+        let Some(file) = transaction.file(path) else {
             return;
         };
         let Some(found) = file.hunks.get(hunk) else {
@@ -286,9 +289,7 @@ impl Hub {
             added: found.agent_text().to_owned(),
             amended: found.amended.as_ref().map(|_| found.replacement.clone()),
         };
-        if let Some(conversation) = self.sessions.of_transaction(transaction) {
-            conversation.decisions.push(decision);
-        }
+        self.sessions.decided(&session, decision);
     }
 
     /// The running turn of a session and the transaction that it grows.
@@ -318,6 +319,11 @@ impl Hub {
             running.transaction = Some(id.to_owned());
         }
     }
+}
+
+/// An approval as hints name it: its id and summary.
+fn named(approval: &Arc<Approval>) -> (&str, &str) {
+    (&approval.id, &approval.shown.summary)
 }
 
 fn gone(text: &ropey::Rope) -> Overlaid {

@@ -30,8 +30,12 @@ enum Run {
 pub(crate) struct Narrator {
     turn_id: String,
     run: Option<(Run, String)>,
+    /// Who answers, as it was last told.
+    model: Option<String>,
     /// Calls that wait for the user.
     staged: BTreeSet<String>,
+    /// Calls that waited for the user when the process ended.
+    left: bool,
 }
 
 impl Narrator {
@@ -39,7 +43,9 @@ impl Narrator {
         Self {
             turn_id: turn_id.into(),
             run: None,
+            model: None,
             staged: BTreeSet::new(),
+            left: false,
         }
     }
 
@@ -90,9 +96,20 @@ impl Narrator {
             TurnEventKind::ToolStaged { call_id, .. } => {
                 self.staged.insert(call_id.clone());
             }
-            TurnEventKind::ToolRunning { call_id, .. }
-            | TurnEventKind::ToolFinished { call_id, .. } => {
+            TurnEventKind::ToolRunning { call_id, .. } => {
                 self.staged.remove(call_id);
+            }
+            TurnEventKind::ToolFinished {
+                call_id, status, ..
+            } => {
+                self.staged.remove(call_id);
+                self.left |= *status == ToolStatus::PendingApproval;
+            }
+            TurnEventKind::StepStarted { model, .. } => {
+                if self.model.as_ref() == Some(model) {
+                    return Vec::new();
+                }
+                self.model = Some(model.clone());
             }
             _ => {}
         }
@@ -185,9 +202,12 @@ impl Narrator {
                 let text = format!("{}; asking again in {seconds:.1} s", error.message);
                 notice(NoticeLevel::Warning, text)
             }
-            TurnEventKind::Ended { end } => ended(end),
+            // With each turn, so that a conversation that is read again says who answered what.
+            TurnEventKind::StepStarted { model, .. } => SessionUpdate::CurrentModelUpdate {
+                current_model_id: model.clone(),
+            },
+            TurnEventKind::Ended { end } => ended(end, self.left),
             TurnEventKind::Asked { .. }
-            | TurnEventKind::StepStarted { .. }
             | TurnEventKind::StepEnded { .. }
             | TurnEventKind::ToolCalled { .. }
             | TurnEventKind::Text { .. }
@@ -307,8 +327,14 @@ fn finished(
 ) -> SessionUpdate {
     let now = match status {
         ToolStatus::Ok => ToolCallStatus::Completed,
-        ToolStatus::PendingApproval => ToolCallStatus::Pending,
-        ToolStatus::Error if envelope.code() == Some(ErrorCode::Cancelled) => {
+        // It is waited for no more: only the end of the process ends a call so.
+        ToolStatus::PendingApproval => ToolCallStatus::Cancelled,
+        ToolStatus::Error
+            if matches!(
+                envelope.code(),
+                Some(ErrorCode::Cancelled | ErrorCode::Interrupted)
+            ) =>
+        {
             ToolCallStatus::Cancelled
         }
         ToolStatus::Error => ToolCallStatus::Failed,
@@ -321,11 +347,18 @@ fn finished(
             hunk_ids: strings(ids.get("hunks")),
         });
     }
-    if let Some(error) = &envelope.recovery.error {
-        content.push(ToolCallContent::Content {
-            content: block(&format!("{}: {}", error.code, error.message)),
-        });
-    }
+    let said = match &envelope.recovery.error {
+        Some(error) => Some(format!("{}: {}", error.code, error.message)),
+        None => (status == ToolStatus::PendingApproval).then(|| {
+            format!(
+                "{}: the sidecar ended while this waited for you; it did not run",
+                ErrorCode::Interrupted
+            )
+        }),
+    };
+    content.extend(said.map(|text| ToolCallContent::Content {
+        content: block(&text),
+    }));
     SessionUpdate::ToolCallUpdate(v1::ToolCallUpdate {
         content: Some(content),
         ..call(call_id, tool, title, now)
@@ -364,7 +397,8 @@ fn dollars(amount: Option<f64>) -> Option<v1::Cost> {
     })
 }
 
-fn ended(end: &TurnEnd) -> SessionUpdate {
+/// `left` when a call waited for the user until the end.
+fn ended(end: &TurnEnd, left: bool) -> SessionUpdate {
     let error = match end {
         TurnEnd::Failed { error } => Some(error_info(error)),
         TurnEnd::Budget { limit } => Some(v1::ErrorInfo {
@@ -374,7 +408,20 @@ fn ended(end: &TurnEnd) -> SessionUpdate {
                 .to_owned(),
             retryable: true,
         }),
-        TurnEnd::Completed | TurnEnd::Cancelled | TurnEnd::Interrupted => None,
+        TurnEnd::Interrupted => {
+            let mut error = TurnError::new(
+                ErrorCode::Interrupted,
+                "the sidecar ended while this turn ran",
+            );
+            if left {
+                error.hint =
+                    "What waited for you did not run. Approve or deny it, then ask to go on: \
+                              what you approved runs when the agent makes the call again."
+                        .to_owned();
+            }
+            Some(error_info(&error))
+        }
+        TurnEnd::Completed | TurnEnd::Cancelled => None,
     };
     SessionUpdate::StateUpdate(v1::StateUpdate {
         state: SessionState::Idle,

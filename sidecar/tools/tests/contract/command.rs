@@ -354,8 +354,16 @@ fn a_server_is_started_looked_after_and_cancelled() {
         (Status::Ok, "running"),
         "{told:?}"
     );
-    assert_eq!(told.data["stdout"], "listening\n");
     let job = told.recovery.ids["job"].clone();
+    // How much of its output has come by then is the machine's affair.
+    let listens = || {
+        let told = session.call(json!({"action": "output", "job_id": job, "wait_seconds": 0.05}));
+        told.data["stdout"] == "listening\n"
+    };
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while !listens() {
+        assert!(std::time::Instant::now() < end, "it never said a word");
+    }
     let status = session.call(json!({"action": "status", "job_id": job, "wait_seconds": 0.05}));
     assert_eq!(status.recovery.state, "running");
     let foreign = session.call_as(
@@ -371,10 +379,12 @@ fn a_server_is_started_looked_after_and_cancelled() {
     );
     let listed = session.call(json!({"action": "list"}));
     assert_eq!(listed.data["jobs"][0]["state"], "cancelled");
-    // One that fails at once says so at once.
+    // One that fails is told with its failure.
     let told = session.call(
         json!({"action": "start", "program": "sh", "arguments": ["-c", "echo bad >&2; exit 1"]}),
     );
+    let job = told.recovery.ids["job"].clone();
+    let told = session.call(json!({"action": "output", "job_id": job, "wait_seconds": 60}));
     assert_eq!(
         (
             told.recovery.state.as_str(),

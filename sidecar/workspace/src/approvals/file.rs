@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::mark::Mark;
 use super::{Approval, ApprovalError, ApprovalState};
 use crate::handle::Stat;
 use crate::sealed;
@@ -130,8 +131,10 @@ impl State {
 #[derive(Debug, Default)]
 pub(super) struct Cache {
     known: Option<(Option<Stat>, Arc<State>)>,
-    /// The highest revision that this process has seen: an older file put back is no state of ours.
+    /// The highest revision that was seen: an older file put back is no state of ours.
     highest: u64,
+    /// Where it outlives this process.
+    mark: Option<Mark>,
     pub(super) damage: Vec<ApprovalDamage>,
 }
 
@@ -143,6 +146,13 @@ pub(super) enum Read {
 }
 
 impl Cache {
+    pub(super) fn remember_in(&mut self, mark: Mark) {
+        self.highest = self.highest.max(mark.read());
+        // What was read before is looked at again.
+        self.known = None;
+        self.mark = Some(mark);
+    }
+
     /// Reads what is there, without the lock: files are replaced whole.
     pub(super) fn read(&mut self, store: &Store) -> Result<Read, ApprovalError> {
         match self.load(store)? {
@@ -188,6 +198,9 @@ impl Cache {
         self.known = None;
         store.write(&path, &bytes)?;
         self.highest = self.highest.max(state.revision);
+        if let Some(mark) = &self.mark {
+            mark.write(self.highest);
+        }
         self.known = Some((store.stat(&path)?, Arc::new(state)));
         Ok(())
     }

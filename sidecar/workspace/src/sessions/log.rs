@@ -176,6 +176,12 @@ fn lock(file: &File, path: &Path, id: &str) -> Result<(), SessionError> {
     })
 }
 
+/// Whether somebody holds a session's file.
+pub(super) fn is_locked(path: &Path) -> bool {
+    let locked = File::open(path).map(|file| file.try_lock_shared());
+    matches!(locked, Ok(Err(TryLockError::WouldBlock)))
+}
+
 /// Opens a session's file to be written: locked, read, and mended.
 pub(super) fn open<T: DeserializeOwned>(
     path: &Path,

@@ -108,6 +108,37 @@ fn a_removed_state_approves_nothing() {
 }
 
 #[test]
+fn an_older_state_put_back_is_noticed_by_the_next_process() {
+    let scratch = Scratch::new(&[]);
+    let home = tempfile::tempdir().unwrap();
+    let private = || crate::private::PrivateStore::new(home.path().join("redline"));
+    let first = approved(&scratch);
+    first.remember_in(private(), "redline", "ws_1");
+    let unused = std::fs::read(scratch.on_disk(FILE)).unwrap();
+    first.claim("approval_1", "op").unwrap();
+    first.settle("approval_1", true).unwrap();
+    drop(first);
+    // Sealed by this user, and of yesterday.
+    std::fs::write(scratch.on_disk(FILE), unused).unwrap();
+
+    let next = approvals(&scratch);
+    next.remember_in(private(), "redline", "ws_1");
+    assert_eq!(
+        next.standing("op", "turn_1").unwrap(),
+        OperationStanding::Unasked
+    );
+    let [damage] = next.take_damage().try_into().unwrap();
+    assert!(damage.reason.contains("older state"), "{damage:?}");
+    assert!(next.claim("approval_1", "op").is_err());
+    // It goes on from there, and the one after it takes that for the last.
+    next.ask(new("2", "op")).unwrap();
+    let last = approvals(&scratch);
+    last.remember_in(private(), "redline", "ws_1");
+    assert_eq!(last.waiting().unwrap().len(), 1);
+    assert!(last.take_damage().is_empty());
+}
+
+#[test]
 fn a_link_in_its_place_is_refused() {
     let scratch = Scratch::new(&[("elsewhere.json", "{}")]);
     let approvals = approved(&scratch);
