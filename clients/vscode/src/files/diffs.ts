@@ -6,7 +6,6 @@ import type { FileChange, Transaction } from "redline-protocol";
 import { uriOf } from "./fileSystem.ts";
 import type { Texts } from "./texts.ts";
 import { Failure } from "../failure.ts";
-import { count } from "../text/labels.ts";
 import { oneLine, short } from "../text/escape.ts";
 
 const TITLE_MAX = 60;
@@ -32,7 +31,8 @@ export async function openDiff(uri: vscode.Uri, texts: Texts, line?: number): Pr
 
 /** Shows all files of a transaction in one editor. */
 export async function openTransaction(transaction: Transaction): Promise<void> {
-  const title = `${short(oneLine(transaction.title), TITLE_MAX)} (${count(transaction.files.length, "file")})`;
+  // VS Code adds how many files there are.
+  const title = short(oneLine(transaction.title), TITLE_MAX);
   const resources = transaction.files.map((file): [vscode.Uri, vscode.Uri, vscode.Uri] => {
     const { left, right } = sides(file, transaction.id);
     return [vscode.Uri.parse(file.uri), left, right];

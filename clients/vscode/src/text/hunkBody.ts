@@ -12,8 +12,10 @@ const LINE_MAX = 400;
 
 /** The only form of style that VS Code lets through: colours, from variables of the theme. */
 function span(text: string, side: "inserted" | "removed", changed: boolean): string {
-  const kind = changed ? "Text" : "Line";
-  return `<span style="background-color:var(--vscode-diffEditor-${side}${kind}Background);">${html(text)}</span>`;
+  const colored = (kind: "Line" | "Text", inner: string): string =>
+    `<span style="background-color:var(--vscode-diffEditor-${side}${kind}Background);">${inner}</span>`;
+  // One over the other, as in the diff editor: alone they are the same in some themes.
+  return colored("Line", changed ? colored("Text", html(text)) : html(text));
 }
 
 function line(sign: string, pieces: readonly Piece[], side: "inserted" | "removed"): string {

@@ -91,7 +91,57 @@ function receipts(): Receipt[] {
 
 const tests: [string, () => Promise<void>][] = [
   [
-    "a hunk is split, and a selection decides the part that it holds",
+    "a hunk of two changes is split, and each part is decided by itself",
+    async () => {
+      write("parts.txt", numbered(20));
+      const editor = await show("parts.txt");
+      propose([{ path: "parts.txt", search: "line 3\nline 4\nline 5\nline 6\n", replace: "LINE 3\nLINE 4\nLINE 5\nLINE 6\n" }]);
+      await until("one hunk", () => open("parts.txt") === 1);
+      put(editor, 2);
+      await vscode.commands.executeCommand("redline.split");
+      const parts = await until("several parts", () => {
+        const all = api.documents.get(at("parts.txt"))?.open() ?? [];
+        return all.length > 1 ? all : undefined;
+      });
+      const id = parts[0]?.shown.hunk.id ?? "";
+      await vscode.commands.executeCommand("redline.accept", { uri: at("parts.txt").toString(), id });
+      await until("the first is accepted", () => editor.document.lineAt(2).text === "LINE 3");
+      assert.equal(open("parts.txt"), parts.length - 1);
+      await vscode.commands.executeCommand("redline.rejectFile");
+      await until("the others are rejected", () => open("parts.txt") === 0);
+      assert.ok(editor.document.getText().includes("line 6"));
+    },
+  ],
+  [
+    "a conflict is proposed again on today's lines, or mine is kept",
+    async () => {
+      write("conflict.txt", numbered(10));
+      const editor = await show("conflict.txt");
+      propose([
+        { path: "conflict.txt", search: "line 2\n", replace: "two\n" },
+        { path: "conflict.txt", search: "line 8\n", replace: "eight\n" },
+      ]);
+      await until("two hunks", () => open("conflict.txt") === 2);
+      await editor.edit((edit) => {
+        edit.insert(new vscode.Position(1, 0), "my ");
+        edit.insert(new vscode.Position(7, 0), "my ");
+      });
+      const conflicts = await until("two conflicts", () => {
+        const all = api.documents.get(at("conflict.txt"))?.open() ?? [];
+        return all.length === 2 && all.every(({ shown }) => shown.hunk.state === "conflict") ? all : undefined;
+      });
+      const address = (index: number): { uri: string; id: string } => ({ uri: at("conflict.txt").toString(), id: conflicts[index]?.shown.hunk.id ?? "" });
+      await vscode.commands.executeCommand("redline.keepMine", address(1));
+      await until("one is left", () => open("conflict.txt") === 1);
+      await vscode.commands.executeCommand("redline.repropose", address(0));
+      await until("it waits again", () => api.documents.get(at("conflict.txt"))?.open()[0]?.shown.hunk.state === "pending");
+      await vscode.commands.executeCommand("redline.accept", address(0));
+      await until("accepted", () => editor.document.lineAt(1).text === "two");
+      assert.equal(editor.document.lineAt(7).text, "my line 8");
+    },
+  ],
+  [
+    "a selection decides the part of a hunk that it holds",
     async () => {
       write("split.txt", numbered(20));
       const editor = await show("split.txt");
