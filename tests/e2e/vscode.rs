@@ -48,6 +48,7 @@ fn script_of(file: &Path) -> Option<String> {
     Some(script.to_owned())
 }
 
+#[expect(clippy::print_stdout, reason = "what was measured is for people")]
 fn run(file: &Path, script: Option<&str>) -> Result<()> {
     let server = machine::vscode().context("VS Code is not installed: cargo verify brings it")?;
     let chromium = machine::chromium().context("chromium is missing")?;

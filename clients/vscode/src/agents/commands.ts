@@ -1,7 +1,9 @@
 /** Commands about agents: approvals, plans, jobs, sessions, models, modes, keys. */
 
+import { execFile } from "node:child_process";
 import * as vscode from "vscode";
 import type { Approval, Job, Plan, SessionInfo } from "redline-protocol";
+import { JobTerminal } from "./jobTerminal.ts";
 import type { Jobs } from "./jobs.ts";
 import type { Waiting } from "./waiting.ts";
 import type { Conversations } from "../conversation/conversations.ts";
@@ -87,14 +89,16 @@ async function missingKeys(folders: Folders): Promise<string[]> {
 
 function doctor(folders: Folders): void {
   const folder = folders.expect();
-  const terminal = vscode.window.createTerminal({
-    name: "Redline: doctor",
-    cwd: folder.workspace.uri,
-    shellPath: folder.binary(),
-    shellArgs: ["doctor"],
-    iconPath: new vscode.ThemeIcon("pulse"),
+  // Not as the terminal's own program: VS Code closes that terminal when all is well.
+  const child = execFile(folder.binary(), ["doctor"], { cwd: folder.workspace.uri.fsPath }, (_, stdout, stderr) => {
+    output.append(`${stdout}${stderr}`);
   });
-  terminal.show(true);
+  const output = new JobTerminal(
+    () => child.kill(),
+    () => child.kill(),
+  );
+  const iconPath = new vscode.ThemeIcon("pulse");
+  vscode.window.createTerminal({ name: "Redline: doctor", pty: output, iconPath }).show(true);
 }
 
 export function registerAgentCommands(tools: Tools): vscode.Disposable {

@@ -1,7 +1,8 @@
-/** Programs that agents run: which there are, their live output in a channel of its own, and stopping them. */
+/** Programs that agents run: which there are, their live output in a terminal of its own, and stopping them. */
 
 import * as vscode from "vscode";
 import type { Job, JobChangedNotification } from "redline-protocol";
+import { JobTerminal } from "./jobTerminal.ts";
 import { attempt, say } from "../failure.ts";
 import type { Folder } from "../folder.ts";
 import type { Folders } from "../folders.ts";
@@ -12,7 +13,8 @@ const NAME_MAX = 40;
 const encoder = new TextEncoder();
 
 interface Shown {
-  readonly channel: vscode.OutputChannel;
+  readonly terminal: vscode.Terminal;
+  readonly output: JobTerminal;
   /** Of the first byte that is not shown; undefined until the tail has arrived. */
   next: number | undefined;
 }
@@ -84,7 +86,7 @@ export class Jobs implements vscode.Disposable {
       this.#append(shown, output, offset ?? shown.next);
     }
     if (before?.state === "running" && job.state !== "running") {
-      shown.channel.appendLine(`\n■ ${jobState(job, now())}`);
+      shown.output.append(`\n■ ${jobState(job, now())}\n`);
     }
   }
 
@@ -93,11 +95,11 @@ export class Jobs implements vscode.Disposable {
     const bytes = encoder.encode(output);
     const skip = (shown.next ?? 0) - offset;
     if (skip < 0) {
-      shown.channel.appendLine(`\n… ${-skip} bytes were left out`);
+      shown.output.append(`\n… ${-skip} bytes were left out\n`);
     }
     const fresh = skip <= 0 ? output : new TextDecoder().decode(bytes.subarray(skip));
     if (skip < bytes.length) {
-      shown.channel.append(fresh);
+      shown.output.append(fresh);
       shown.next = offset + bytes.length;
     }
   }
@@ -106,23 +108,32 @@ export class Jobs implements vscode.Disposable {
   async open(folder: Folder, id: string): Promise<void> {
     const present = this.#shown.get(id);
     if (present) {
-      present.channel.show(true);
+      present.terminal.show(true);
       return;
     }
     const { job, text, errors, offset, nextOffset } = await folder.request("redline/job/output", { jobId: id });
-    const channel = vscode.window.createOutputChannel(`Redline: ${short(command(job.command), NAME_MAX)}`);
-    const shown: Shown = { channel, next: undefined };
+    const output = new JobTerminal(
+      () => void attempt(() => this.cancel(folder, id)),
+      () => this.#shown.delete(id),
+    );
+    const title = command(job.command);
+    const terminal = vscode.window.createTerminal({
+      name: `Redline: ${short(title, NAME_MAX)}`,
+      pty: output,
+      iconPath: new vscode.ThemeIcon("output"),
+    });
+    const shown: Shown = { terminal, output, next: undefined };
     this.#shown.set(id, shown);
-    channel.appendLine(`${command(job.command)}\n${jobState(job, now())} · in ${job.cwd || "."} · sandbox: ${job.sandbox}\n`);
+    output.append(`${title}\n${jobState(job, now())} · in ${job.cwd || "."} · sandbox: ${job.sandbox}\n\n`);
     if (offset > 0) {
-      channel.appendLine(`… ${offset} bytes before this`);
+      output.append(`… ${offset} bytes before this\n`);
     }
-    channel.append(text);
+    output.append(text);
     if (errors !== "") {
-      channel.append(`\nstandard error:\n${errors}`);
+      output.append(`\nstandard error:\n${errors}`);
     }
     shown.next = nextOffset;
-    channel.show(true);
+    terminal.show(true);
   }
 
   async cancel(folder: Folder, id: string): Promise<void> {
@@ -134,8 +145,8 @@ export class Jobs implements vscode.Disposable {
   dispose(): void {
     this.#subscription.dispose();
     this.#changed.dispose();
-    for (const { channel } of this.#shown.values()) {
-      channel.dispose();
+    for (const { terminal } of this.#shown.values()) {
+      terminal.dispose();
     }
   }
 }

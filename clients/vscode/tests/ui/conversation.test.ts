@@ -6,7 +6,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { after, before, test } from "node:test";
 import type { Frame } from "playwright-core";
-import { Editor, ROOT, read, until, write } from "./editor.ts";
+import { Editor, ROOT, read, textOf, until, write } from "./editor.ts";
 
 let editor: Editor;
 let page: Frame;
@@ -107,6 +107,40 @@ step("a denial reaches the model with its reason", async () => {
   await input.press("Enter");
   await said("Then I leave it.");
   await said("denied by vscode: not this");
+  assert.equal(read("greeting.txt"), "good day\n");
+});
+
+step("what a program wrote is a click away", async () => {
+  const pane = editor.page.locator(".pane", { has: editor.page.locator(".pane-header", { hasText: "Jobs" }) });
+  await pane.locator(".pane-header").click();
+  await pane.locator(".monaco-list-row", { hasText: "cp greeting.txt" }).first().click();
+  await until("the output is shown", async () => (await textOf(editor.page.locator(".part.panel .xterm-rows").first())).includes("exit code 0"));
+  await editor.command("View: Hide Panel");
+  await pane.locator(".pane-header").click();
+});
+
+step("the doctor's report stays on the screen", async () => {
+  await editor.command("Redline: Check the Set-Up (Doctor)");
+  await until("the report is shown", async () => (await textOf(editor.page.locator(".part.panel"))).includes("gpt-4o"));
+  await editor.command("View: Hide Panel");
+});
+
+step("an approval is told where no conversation shows it, and the toast decides", async () => {
+  await editor.command("Redline: New Conversation");
+  await until("the page is empty", async () => (await page.locator(".entry").count()) === 0);
+  await editor.command("View: Show Explorer");
+  await editor.command("Redline: Ask for a Change…");
+  const input = editor.page.locator(".quick-input-widget input.input");
+  await until("the question is there", async () => (await input.getAttribute("placeholder")) !== "Type the name of a command to run.");
+  await input.fill("remove everything");
+  await input.press("Enter");
+  const toast = editor.page.locator(".notification-toast", { hasText: "waits for your approval" });
+  await toast.waitFor();
+  assert.ok((await toast.innerText()).includes("runs rm -r ."), await toast.innerText());
+  await toast.locator(".monaco-button", { hasText: "Deny" }).click();
+  await editor.command("Redline: Open the Conversation");
+  page = await editor.conversation();
+  await said("Then I leave it.");
   assert.equal(read("greeting.txt"), "good day\n");
 });
 

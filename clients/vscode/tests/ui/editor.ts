@@ -31,6 +31,8 @@ const SETTINGS = {
   "git.enabled": false,
   "files.autoSave": "off",
   "editor.minimap.enabled": false,
+  // Read by the tests, which a picture of text could not be.
+  "terminal.integrated.gpuAcceleration": "off",
   "redline.path": BINARY,
 };
 
