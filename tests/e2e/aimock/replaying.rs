@@ -63,8 +63,13 @@ impl Course {
                         .or_default()
                         .push(update);
                 }
-                // Who answers is the one thing that is meant to differ.
+                // Who answers is the one thing that is meant to differ, and with it what an answer costs.
                 "current_model_update" => {}
+                "usage_update" => {
+                    let tokens = ["_inputTokens", "_cachedTokens", "_outputTokens"];
+                    let tokens = tokens.map(|kind| update[kind].clone());
+                    course.rest.push(Value::from(tokens.to_vec()));
+                }
                 _ => course.rest.push(update),
             }
         }
