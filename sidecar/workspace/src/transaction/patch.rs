@@ -11,16 +11,14 @@ use super::format::{Lines, PlainFile};
 
 const CONTEXT: usize = 3;
 
-/// Renders all files whose change can be shown as text; the others by their headers.
-pub(super) fn render(files: &[PlainFile]) -> String {
+/// The part of one file: its change where that can be shown as text, else its header.
+pub(super) fn render(file: &PlainFile) -> String {
     let mut out = String::new();
-    for file in files {
-        render_file(file, &mut out);
-    }
+    render_into(file, &mut out);
     out
 }
 
-fn render_file(file: &PlainFile, out: &mut String) {
+fn render_into(file: &PlainFile, out: &mut String) {
     let (old, new) = match &file.operation {
         OperationKind::Rename { to } => (file.path.as_str(), to.as_str()),
         OperationKind::Edit

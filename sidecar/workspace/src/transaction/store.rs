@@ -84,8 +84,13 @@ impl<'a> Transactions<'a> {
         transaction: &Transaction,
     ) -> Result<(), StoreError> {
         let files: Vec<&FileReview> = transaction.files().collect();
-        let files = map_all(&files, |file| PlainFile::from(*file));
-        let patch = patch::render(&files);
+        let parts = map_all(&files, |file| {
+            let plain = PlainFile::from(*file);
+            let patch = patch::render(&plain);
+            (plain, patch)
+        });
+        let (files, patches): (Vec<PlainFile>, Vec<String>) = parts.into_iter().unzip();
+        let patch = patches.concat();
         let snapshots = format::encode(Some(transaction.meta()), files)
             .map_err(|error| self.store().io("transactions", "writing", error.into()))?;
         let (unsettled, _) = self.name_unsettled(transaction.id())?;
