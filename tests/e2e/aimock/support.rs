@@ -99,11 +99,17 @@ impl<'a> Turn<'a> {
         })
     }
 
-    /// All that it was told so far.
+    /// All that it was told so far; when the session was loaded, from there on: what a client that took part by itself
+    /// had heard before is told again.
     pub(super) fn updates(&self) -> Vec<Value> {
-        self.editor
+        let all = self
+            .editor
             .client
-            .look(|arrived| updates_of(&arrived.notifications, &self.id))
+            .look(|arrived| updates_of(&arrived.notifications, &self.id));
+        let begin = all
+            .iter()
+            .rposition(|update| update["sessionUpdate"] == "user_message");
+        all[begin.unwrap_or(0)..].to_vec()
     }
 
     /// Waits until one of its updates gives something.

@@ -3,6 +3,7 @@
 use anyhow::{Context, Result, ensure};
 use libtest_mimic::Trial;
 use redline_tests::aimock::Aimock;
+use redline_tests::client::PATIENCE;
 use redline_tests::processes::{self, Process};
 use redline_tests::project::Project;
 use serde_json::{Value, json};
@@ -78,6 +79,15 @@ fn a_turn_goes_on_while_its_editor_restarts() -> Result<()> {
         loaded["session"]["sessionId"] == session.as_str(),
         "{loaded}"
     );
+    // It took part by itself as soon as it came, and what it heard since then is told again.
+    second
+        .client
+        .wait_for("the replay is over", PATIENCE, |arrived| {
+            let update = arrived.newest("redline/session/update", |params| {
+                params["updates"].to_string().contains("replay_complete")
+            });
+            update.map(drop)
+        })?;
     let turn = Turn::of(&second, &json!({"sessionId": session, "turnId": id}))?;
     ensure!(turn.wait_end()? == "end_turn");
     turn.ensure_one_end()?;
