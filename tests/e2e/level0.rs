@@ -434,7 +434,12 @@ fn the_review_document_follows_each_decision() -> Result<()> {
     }
     // The other one decides the rest, from the file's head.
     let head = line_of(&other, &page, "diff --git")?;
-    invoke(&other, &page, head, "Reject file a.txt")?;
+    // The acceptance may be confirmed in between: what was offered before is stale then, and offered anew.
+    let begun = Instant::now();
+    while let Err(error) = invoke(&other, &page, head, "Reject file a.txt") {
+        let is_stale = error.to_string().contains("STALE_HUNK");
+        ensure!(is_stale && begun.elapsed() < PATIENCE, "{error}");
+    }
     for each in [&editor, &other] {
         wait_page(each, &page, |text| text.contains("nothing waits"))?;
     }
