@@ -166,7 +166,7 @@ fn run(cli: Cli, terminal: &mut Terminal) -> Result<i32, Failure> {
         } => journal::verify(context),
         Command::Doctor { settings: true } => Ok(settings(context)),
         Command::Doctor { settings: false } => doctor(context),
-        Command::Demo { nvim } => demo(context, nvim),
+        Command::Demo { nvim, handed_on } => demo(context, nvim || handed_on.is_some()),
         // Done above: it needs no folders.
         Command::Completions { .. } => Ok(exit::DONE),
     }

@@ -145,6 +145,9 @@ pub(crate) enum Command {
         /// Open the scratch project in Neovim, with the plugin
         #[arg(long)]
         nvim: bool,
+        /// The same behind `--`: an alias of cargo hands on the `--` of `cargo demo -- --nvim`
+        #[arg(last = true, hide = true, value_parser = ["--nvim"])]
+        handed_on: Option<String>,
     },
     /// Print the completions of a shell
     Completions {
@@ -448,5 +451,16 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_demo_takes_its_option_before_and_after_the_dashes() {
+        let parsed = |rest: &[&str]| Cli::try_parse_from([&["redline", "demo"], rest].concat());
+        for rest in [&["--nvim"][..], &["--", "--nvim"], &[]] {
+            assert!(parsed(rest).is_ok(), "{rest:?}");
+        }
+        for rest in [&["nvim"][..], &["--", "--vim"]] {
+            assert!(parsed(rest).is_err(), "{rest:?}");
+        }
     }
 }
